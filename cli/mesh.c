@@ -227,6 +227,15 @@ sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** m
     return sap_cli_mesh_read_beside(cli, path, NULL, mesh);
 }
 
+sap_cli_exit sap_cli_places_read(sap_cli* cli, const char* path, sap_mesh_places** places) {
+    sap_mesh_read_options how;
+    const sap_cli_exit result = begin_reading(cli, path, NULL, &how);
+    if (result != SAP_EXIT_OK) return result;
+    const sap_status status =
+        sap_mesh_places_read(cli->device, sap_cli_bytes_of(cli, path), cli->options->input_format, &how, places);
+    return end_reading(cli, path, status, status == SAP_OK ? (*places)->file : NULL);
+}
+
 sap_cli_exit sap_cli_animation_read(sap_cli* cli, const char* path, sap_animation** animation) {
     sap_mesh_read_options how;
     const sap_cli_exit result = begin_reading(cli, path, NULL, &how);

@@ -104,6 +104,11 @@ static void place_lights(const sap_cli_options* o, render_run* run) {
 static sap_cli_exit draw(sap_cli* cli, render_run* run, const char* path, sap_cli_picture_seconds* seconds) {
     const sap_cli_options* o = cli->options;
     sap_scene scene = {.tree = run->stage.tree, .file = &run->stage.shown, .camera = run->stage.camera};
+    if (run->stage.instances) {
+        scene.instances = run->stage.instances;
+        scene.places = run->stage.places;
+        scene.file = scene.places->file;
+    }
     sap_render_options options = {.width = o->size[0],
                                   .height = o->size[1],
                                   .samples = o->samples,
@@ -215,7 +220,11 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
     sap_json_text(&json, "verb", "render");
     sap_json_text(&json, "input", o->operands[0]);
     sap_json_text(&json, "output", o->output);
-    sap_json_int(&json, "triangles", run->stage.file->mesh.triangle_count);
+    sap_json_int(&json, "triangles", sap_cli_placed_triangles(&run->stage));
+    if (run->stage.instances) {
+        sap_json_int(&json, "instances", run->stage.places->place_count);
+        sap_json_int(&json, "meshes", run->stage.places->piece_count);
+    }
     sap_cli_origin_json(&json, cli, run->stage.file->origin);
     sap_json_int(&json, "width", o->size[0]);
     sap_json_int(&json, "height", o->size[1]);
@@ -262,9 +271,13 @@ static void note(sap_cli* cli, const render_run* run) {
         return;
     }
     if (o->orbit || !strcmp(o->output, "-")) return;
-    sap_cli_note(cli, "%lld triangles, tree built in %.3g s: %s, %lld rays traced in %.3g s",
-                 (long long)run->stage.file->mesh.triangle_count, seconds->build, o->output, (long long)run->rays,
-                 seconds->trace + seconds->shade + seconds->photons);
+    char instances[64] = "";
+    if (run->stage.instances)
+        snprintf(instances, sizeof instances, " by %lld instances of %d meshes",
+                 (long long)run->stage.places->place_count, (int)run->stage.places->piece_count);
+    sap_cli_note(cli, "%lld triangles%s, tree built in %.3g s: %s, %lld rays traced in %.3g s",
+                 (long long)sap_cli_placed_triangles(&run->stage), instances, seconds->build, o->output,
+                 (long long)run->rays, seconds->trace + seconds->shade + seconds->photons);
     if (o->until_error > 0)
         sap_cli_note(cli, "%d passes; noise of %.3g of the mean brightness is left", (int)run->passes,
                      (double)run->error);
@@ -277,8 +290,35 @@ static void free_run(render_run* run) {
     free(run->light);
     free(run->stage.moved);
     sap_mesh_tree_free(run->stage.tree);
+    sap_cli_placed_free(&run->stage);
     sap_mesh_file_free(run->stage.mesh_file);
     sap_animation_free(run->stage.animation);
+}
+
+// Whether nothing looks at the mesh's triangles one by one, or moves them.
+static bool may_share(const sap_cli_options* o) { return !moves(o) && !o->heat && !o->photons && !o->photon_cloud; }
+
+static sap_cli_exit read_stage(sap_cli* cli, sap_cli_stage* stage) {
+    const sap_cli_options* o = cli->options;
+    if (sap_cli_has_frames(o)) return sap_cli_frames_begin(cli, stage);
+    if (may_share(o)) return sap_cli_placed_read(cli, stage);
+    const sap_cli_exit result = sap_cli_mesh_read(cli, o->operands[0], &stage->mesh_file);
+    if (result != SAP_EXIT_OK) return result;
+    stage->file = stage->mesh_file;
+    stage->shown = *stage->file;
+    return SAP_EXIT_OK;
+}
+
+static sap_cli_exit find_box(sap_cli* cli, const sap_cli_stage* stage, float lower[3], float upper[3]) {
+    sap_mesh_tree_info info;
+    if (stage->instances) {
+        const sap_status status = sap_mesh_places_bounds(stage->places, lower, upper);
+        return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL);
+    }
+    sap_mesh_tree_describe(stage->tree, &info);
+    memcpy(lower, info.lower, sizeof info.lower);
+    memcpy(upper, info.upper, sizeof info.upper);
+    return SAP_EXIT_OK;
 }
 
 // Reads the mesh and builds the tree over it as it is at first.
@@ -286,20 +326,13 @@ static sap_cli_exit open_stage(sap_cli* cli, render_run* run) {
     const sap_cli_options* o = cli->options;
     sap_cli_stage* stage = &run->stage;
     const double start = sap_cli_seconds();
-    sap_cli_exit result = sap_cli_has_frames(o) ? sap_cli_frames_begin(cli, stage)
-                                                : sap_cli_mesh_read(cli, o->operands[0], &stage->mesh_file);
+    float lower[3], upper[3];
+    sap_cli_exit result = read_stage(cli, stage);
     run->read_seconds = sap_cli_seconds() - start;
+    if (result == SAP_EXIT_OK) result = sap_cli_placed_build(cli, stage, &run->pictures[0].build);
+    if (result == SAP_EXIT_OK) result = find_box(cli, stage, lower, upper);
     if (result != SAP_EXIT_OK) return result;
-    if (!sap_cli_has_frames(o)) {
-        stage->file = stage->mesh_file;
-        stage->shown = *stage->file;
-    }
-    result = sap_cli_mesh_tree_build(cli, stage->shown.mesh, o->operands[0], &stage->tree, &run->pictures[0].build);
-    if (result != SAP_EXIT_OK) return result;
-    sap_mesh_tree_info info;
-    sap_mesh_tree_describe(stage->tree, &info);
-    result =
-        sap_cli_camera_place(cli, info.lower, info.upper, stage->file->origin, o->up, &stage->placed, stage->middle);
+    result = sap_cli_camera_place(cli, lower, upper, stage->file->origin, o->up, &stage->placed, stage->middle);
     stage->camera = stage->placed;
     if (result == SAP_EXIT_OK) place_lights(o, run);
     return result;

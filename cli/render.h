@@ -17,12 +17,24 @@ typedef struct sap_cli_stage {
     sap_mesh_file shown;      // the file, or its mesh as it moves
     float* moved;             // its vertices
     sap_mesh_tree* tree;
+    sap_mesh_places* places; // NULL: as mesh_file or animation has it
+    sap_mesh_tree** trees;   // [places->piece_count] where there are instances
+    sap_instance_tree* instances;
     sap_camera camera, placed; // of the picture, and as the user asked
     float middle[3];
     double radius;  // of the mesh at rest
     int32_t clip;   // of the animation
     int32_t loaded; // the frame whose file mesh_file is
 } sap_cli_stage;
+
+// ---- placed.c: meshes that stand in several places.
+// Reads the mesh; each of those that stand in several places may then be there once.
+sap_cli_exit sap_cli_placed_read(sap_cli* cli, sap_cli_stage* stage);
+// Builds the tree over the mesh, or those over the meshes and over their instances, which are known from then on.
+sap_cli_exit sap_cli_placed_build(sap_cli* cli, sap_cli_stage* stage, double* seconds);
+void sap_cli_placed_free(sap_cli_stage* stage);
+// Triangles that rays may hit.
+int64_t sap_cli_placed_triangles(const sap_cli_stage* stage);
 
 // ---- orbit.c
 sap_cli_exit sap_cli_orbit_begin(sap_cli* cli, sap_cli_stage* stage);

@@ -152,7 +152,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "tree over its triangles: "
          "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials are used "
          "(mirrors have illum 3, glass has d below 1), or the colours of its vertices. The picture is the same for any "
-         "number of threads and on any device."},
+         "number of threads and on any device. A mesh that several nodes of a glTF share is kept once, and rays are "
+         "moved "
+         "to where it stands, unless --frames, --orbit, --heat or --photons are given."},
     [SAP_VERB_TRACE] =
         {"trace", "MESH RAYS", 2, 2, "find where rays meet a mesh",
          "Finds the first triangle of MESH (OBJ, STL, OFF, PLY with faces, or a tree saved by build "

@@ -4,7 +4,7 @@
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
 #include "progress_host.h"
-#include "render_set.h"
+#include "render_instances.h"
 
 enum { MOST_PIXELS = 80 * 60 };
 
@@ -70,6 +70,36 @@ TEST(pictures_are_those_of_the_cpu) {
         sap_render_options o = render_set_options(&t.scene, which);
         expect_same(&t, &o);
     }
+    close_stage(&t);
+}
+
+// Instances, too.
+TEST(instances_are_those_of_the_cpu) {
+    stage t;
+    OPEN_STAGE(&t, NULL);
+    render_instances here, there;
+    render_instances_make(&here, false);
+    render_instances_make(&there, false);
+    CHECK_STATUS(render_instances_build(&here, t.s.cpu), SAP_OK);
+    CHECK_STATUS(render_instances_build(&there, t.s.gpu), SAP_OK);
+    for (int which = 0; which < 4; which++) {
+        NOTE("picture %d", which);
+        sap_render_options o = render_set_options(&t.scene, which);
+        o.next_event = which == 2;
+        memset(t.got, 0xee, sizeof t.got);
+        memset(t.expected, 0xdd, sizeof t.expected);
+        t.scene.instances = here.tree;
+        t.scene.places = &here.places;
+        t.scene.file = &here.set.file;
+        CHECK_STATUS(sap_render(&t.scene, &o, t.expected, NULL), SAP_OK);
+        t.scene.instances = there.tree;
+        t.scene.places = &there.places;
+        t.scene.file = &there.set.file;
+        CHECK_STATUS(sap_render(&t.scene, &o, t.got, NULL), SAP_OK);
+        CHECK(!memcmp(t.got, t.expected, 3 * RENDER_WIDTH * RENDER_HEIGHT));
+    }
+    render_instances_free(&here);
+    render_instances_free(&there);
     close_stage(&t);
 }
 

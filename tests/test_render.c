@@ -1,7 +1,8 @@
 // Pictures: the same pixels everywhere, what materials and lights do, and calls that are refused.
 #include "allocator.h"
 #include "progress_host.h"
-#include "render_set.h"
+#include "render_instances.h"
+#include "sapwood/photons.h"
 #include "test.h"
 
 enum { WIDTH = RENDER_WIDTH, HEIGHT = RENDER_HEIGHT, BYTES = 3 * WIDTH * HEIGHT };
@@ -263,6 +264,119 @@ TEST(surfaces_that_are_not_finite) {
     m->diffuse[0] = NAN;
     s.set.file.material_ids = NULL; // then there are none
     CHECK_STATUS(draw(&s, &render_small), SAP_OK);
+    close_studio(&s);
+}
+
+// ---- Instances
+
+// How many pixels of two pictures differ, and the most that one does.
+static int count_differences(const uint8_t* a, const uint8_t* b, int* most) {
+    int count = 0;
+    *most = 0;
+    for (int i = 0; i < BYTES; i += 3) {
+        int here = 0;
+        for (int k = 0; k < 3; k++) here = abs(a[i + k] - b[i + k]) > here ? abs(a[i + k] - b[i + k]) : here;
+        count += here > 0;
+        *most = here > *most ? here : *most;
+    }
+    return count;
+}
+
+// They look as all of their triangles do, but for roundings, in one way for any threads and instruction set.
+TEST(instances_look_as_their_triangles) {
+    static uint8_t expected[BYTES], before[BYTES];
+    for (int exact = 0; exact < 2; exact++)
+        for (int which = 0; which < RENDER_SETS; which++) {
+            if (which == 4) continue; // heat
+            for (int run = 0; run < 3; run++) {
+                studio s;
+                render_instances r;
+                int most;
+                NOTE("exact %d, picture %d, run %d", exact, which, run);
+                open_studio(&s, run == 2 ? 1 : run + 1, run == 2 ? SAP_SIMD_PORTABLE : SAP_SIMD_AUTO);
+                render_instances_make(&r, exact != 0);
+                CHECK_STATUS(render_instances_build(&r, s.device), SAP_OK);
+                s.scene = (sap_scene){.instances = r.tree, .places = &r.places, .file = &r.set.file};
+                sap_render_options o = render_set_options(&s.scene, which);
+                o.next_event = which == 2;
+                CHECK_STATUS(draw(&s, &o), SAP_OK);
+                if (run == 0) memcpy(before, s.pixels, BYTES);
+                CHECK(!memcmp(before, s.pixels, BYTES));
+                if (run == 0) {
+                    int32_t* ids = malloc(sizeof *ids * 10000);
+                    scene_mesh flat = render_instances_flatten(&r, ids);
+                    sap_mesh_file file = r.set.file;
+                    sap_mesh_tree* tree = NULL;
+                    file.mesh = flat.mesh;
+                    file.material_ids = ids;
+                    CHECK_STATUS(sap_mesh_tree_build(s.device, flat.mesh, NULL, &tree), SAP_OK);
+                    s.scene.instances = NULL;
+                    s.scene.places = NULL;
+                    s.scene.tree = tree;
+                    s.scene.file = &file;
+                    CHECK_STATUS(draw(&s, &o), SAP_OK);
+                    memcpy(expected, s.pixels, BYTES);
+                    const int differ = count_differences(before, expected, &most);
+                    if (!CHECK(differ <= WIDTH * HEIGHT / 100))
+                        printf("  %d pixels differ, by %d at most\n", differ, most);
+                    CHECK(brightness(&s) > 50);
+                    sap_mesh_tree_free(tree);
+                    scene_mesh_free(&flat);
+                    free(ids);
+                }
+                render_instances_free(&r);
+                close_studio(&s);
+            }
+        }
+}
+
+TEST(bad_instances) {
+    studio s;
+    render_instances r;
+    open_studio(&s, 1, SAP_SIMD_AUTO);
+    render_instances_make(&r, true);
+    CHECK_STATUS(render_instances_build(&r, s.device), SAP_OK);
+    const sap_scene good = {.instances = r.tree, .places = &r.places, .file = &r.set.file};
+    const sap_mesh_places places = r.places;
+    const sap_render_photons photons = {.count = 10};
+    for (int wrong = 0; wrong < 10; wrong++) {
+        static const sap_status expected[10] = {
+            SAP_ERROR_ARGUMENT, SAP_ERROR_ARGUMENT, SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED, SAP_ERROR_UNSUPPORTED,
+            SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE,    SAP_ERROR_RANGE,    SAP_ERROR_ARGUMENT,    SAP_ERROR_RANGE};
+        const sap_piece_place place = r.list[1];
+        const sap_mesh_piece piece = r.pieces[0];
+        sap_render_options o = render_small;
+        NOTE("wrong %d", wrong);
+        s.scene = good;
+        if (wrong == 0) s.scene.tree = s.tree;
+        if (wrong == 1) s.scene.places = NULL;
+        if (wrong == 2) s.scene.file = &s.set.file;
+        if (wrong == 3) o.heat = true;
+        if (wrong == 4) o.photons = &photons;
+        if (wrong == 5) r.places.place_count--;
+        if (wrong == 6) r.list[1].piece = INSTANCE_PIECES;
+        if (wrong == 7) r.pieces[0].first_triangle++;
+        if (wrong == 8) r.list[1].piece = 0;
+        if (wrong == 9) r.list[1].piece = -1;
+        CHECK_STATUS(draw(&s, &o), expected[wrong]);
+        r.places = places;
+        r.list[1] = place;
+        r.pieces[0] = piece;
+    }
+    s.scene = good;
+    CHECK_STATUS(draw(&s, &render_small), SAP_OK);
+    bool drawn = false;
+    for (int64_t fail = 1; fail < 100 && !drawn; fail++) {
+        sap_device_trim(s.device);
+        s.w.requests = 0;
+        s.w.fail_from = fail;
+        const sap_status status = draw(&s, &render_small);
+        drawn = status == SAP_OK;
+        if (!drawn) CHECK_STATUS(status, SAP_ERROR_MEMORY);
+        s.w.fail_from = 0;
+    }
+    CHECK(drawn);
+    render_instances_free(&r);
     close_studio(&s);
 }
 

@@ -7,6 +7,7 @@
 #define SAPWOOD_RENDER_H
 
 #include "files.h"
+#include "instances.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +36,11 @@ typedef struct sap_scene {
     sap_camera camera;         /**< all zero: a view of the whole mesh, a little from above and from one side */
     const sap_light* lights;   /**< [light_count]; NULL: one soft light above the camera's shoulder */
     int32_t light_count;       /**< lights, 0 if `lights` is NULL; 0 beside lights: the sky alone */
-    uint64_t reserved[4];      /**< for later versions: zero */
+    /** In place of `tree`, or NULL: a tree over instances, of which number i is places->places[i]: it has its transform,
+     *  and a tree over its piece (::sap_mesh_piece_of). `file` is then places->file. Without photons and heat. */
+    const sap_instance_tree* instances;
+    const sap_mesh_places* places; /**< what the instances are; NULL without */
+    uint64_t reserved[4];          /**< for later versions: zero */
 } sap_scene;
 
 /** How light brighter than white is drawn. */
@@ -115,9 +120,15 @@ SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[
  * else stays there, and the pixels come back. Host code checks the scene and works out the normals of its vertices.
  * `pixels` and the arrays of the scene are host memory.
  *
- * Errors: SAP_ERROR_ARGUMENT (a NULL, also scene->tree; an option out of range; numbers that are not finite in camera,
+ * A scene of instances is the same picture as one of all their triangles but for roundings: hits are found by rays that
+ * are moved, corners by transforms of floats. So some pixels differ, most of them by one step of 255. Its memory is that
+ * of the pieces, and some 270 bytes an instance.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, also scene->tree without instances; instances that are not those of the places; an
+ * option out of range; numbers that are not finite in camera,
  * lights or background; a mesh of another size than the tree's), SAP_ERROR_RANGE (a triangle names a vertex or a
- * material that is not there; light_count), SAP_ERROR_NOT_FINITE (naming the first material with a number that is not
+ * material that is not there; light_count; over 2^31-1 triangles of instances), SAP_ERROR_UNSUPPORTED (photons or heat
+ * with instances), SAP_ERROR_NOT_FINITE (naming the first material with a number that is not
  * finite, used or not, but for an infinite absorption, or else the first vertex whose colour is not; materials without
  * material_ids are not looked at), SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED, and those of ::sap_trace and ::sap_compact.
  */

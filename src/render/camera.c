@@ -36,7 +36,7 @@ void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_l
     lens->up = sap_times(above, (float)half);
 }
 
-static void around(const float lower[3], const float upper[3], sap_vector* middle, double* radius) {
+void sap_box_around(const float lower[3], const float upper[3], sap_vector* middle, double* radius) {
     sap_vector low = {-0.5f, -0.5f, -0.5f}, high = {0.5f, 0.5f, 0.5f};
     if (lower[0] <= upper[0]) {
         low = sap_vector_of(lower);
@@ -46,10 +46,6 @@ static void around(const float lower[3], const float upper[3], sap_vector* middl
     *middle = sap_plus(sap_times(low, 0.5f), sap_times(high, 0.5f));
     *radius = sap_length(sap_minus(sap_times(high, 0.5f), sap_times(low, 0.5f)));
     if (!(*radius > 0)) *radius = 0.5;
-}
-
-void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius) {
-    around(shape->lower, shape->upper, middle, radius);
 }
 
 // How far from `at` the eye has to be to see the whole box.
@@ -81,7 +77,7 @@ sap_status sap_camera_frame_box(const float lower[3], const float upper[3], int3
     double radius;
     sap_vector middle, up = sap_camera_up(camera), at = sap_vector_of(camera->at);
     sap_vector forward = sap_unit(sap_minus(at, sap_vector_of(camera->eye)));
-    around(lower, upper, &middle, &radius);
+    sap_box_around(lower, upper, &middle, &radius);
     if (!(sap_dot(forward, forward) > 0)) {
         sap_vector u, v;
         at = middle;

@@ -28,7 +28,7 @@ static void fill_scene(sap_picture* picture) {
 // Lists the faces that shine, with the parts that they have of all power.
 static sap_status fill_shiners(sap_picture* picture, sap_scratch* memory) {
     sap_scene_data* data = &picture->scene;
-    const int64_t triangles = picture->file->mesh.triangle_count;
+    const int64_t triangles = picture->triangles;
     int64_t count = 0;
     double all = 0;
     for (int64_t i = 0; i < triangles; i++) count += sap_face_power(data, (int32_t)i) > 0;
@@ -45,6 +45,17 @@ static sap_status fill_shiners(sap_picture* picture, sap_scratch* memory) {
     for (int32_t i = 0; i < data->shiner_count; i++) shiners[i].until = i + 1 < count ? shiners[i].until / all : 1;
     data->shiners = shiners;
     data->shine_part = (float)(1 / all);
+    return SAP_OK;
+}
+
+static sap_status fill_standings(sap_picture* picture, const sap_scene* scene, sap_scratch* memory) {
+    const int64_t count = scene->places->place_count;
+    if (!sap_scratch_take(picture->device, (size_t)(count + 1) * sizeof(sap_standing), memory))
+        return sap_fail(picture->device, SAP_ERROR_MEMORY, "no memory for %lld instances", (long long)count);
+    sap_standing* standings = (sap_standing*)(void*)memory->memory;
+    sap_standings_fill(scene->places, standings);
+    picture->scene.standings = standings;
+    picture->scene.standing_count = count;
     return SAP_OK;
 }
 
@@ -66,6 +77,7 @@ sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, bool p
         picture->scene.normals = filled;
     }
     fill_scene(picture);
+    if (status == SAP_OK && scene->instances) status = fill_standings(picture, scene, &memory[SAP_FILLED_STANDINGS]);
     if (status == SAP_OK && picture->options.next_event) status = fill_shiners(picture, &memory[SAP_FILLED_SHINERS]);
     return status == SAP_OK && photons ? sap_sources_fill(picture, &memory[SAP_FILLED_SOURCES]) : status;
 }

@@ -82,12 +82,24 @@ static sap_status check_scene(const sap_device* device, const sap_scene* scene) 
     return sap_reserved_check(device, scene->reserved, "scene");
 }
 
-static sap_status place_camera(sap_picture* picture, const sap_scene* scene) {
+// The box of all that rays may hit, and how many triangles that is.
+static void find_box(sap_picture* picture, const sap_scene* scene, float lower[3], float upper[3]) {
+    if (scene->instances) {
+        sap_instances_box(picture, scene, lower, upper);
+        return;
+    }
+    picture->triangles = scene->tree->shape.triangles;
+    memcpy(lower, scene->tree->shape.lower, sizeof scene->tree->shape.lower);
+    memcpy(upper, scene->tree->shape.upper, sizeof scene->tree->shape.upper);
+}
+
+static sap_status place_camera(sap_picture* picture, const sap_scene* scene, const float lower[3],
+                               const float upper[3]) {
     sap_camera camera = scene->camera;
     const sap_render_options* o = &picture->options;
     bool placed = camera.eye[0] != camera.at[0] || camera.eye[1] != camera.at[1] || camera.eye[2] != camera.at[2];
     sap_camera framed = camera;
-    if (sap_camera_frame(scene->tree, o->width, o->height, &framed) != SAP_OK)
+    if (sap_camera_frame_box(lower, upper, o->width, o->height, &framed) != SAP_OK)
         return bad(picture->device, "scene.camera: a number is not finite, or fov is not in 0…179");
     sap_lens_aim(placed ? &camera : &framed, o->width, o->height, &picture->scene.lens);
     picture->scene.sky_up = sap_camera_up(&camera);
@@ -116,9 +128,11 @@ sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const s
                                const sap_render_options* options) {
     sap_status status = check_options(device, options);
     if (status == SAP_OK) status = check_scene(device, scene);
+    if (status == SAP_OK && scene->instances) status = sap_instances_check(device, scene, options);
     if (status != SAP_OK) return status;
     *picture = (sap_picture){.device = device,
                              .tree = scene->tree,
+                             .instances = scene->instances,
                              .file = scene->file,
                              .options = *options,
                              .threads = device->options.threads};
@@ -126,6 +140,8 @@ sap_status sap_picture_prepare(sap_picture* picture, sap_device* device, const s
     status = sap_lighting_prepare(picture);
     if (status != SAP_OK) return status;
     SAP_ASSERT(picture->options.samples > 0 && picture->options.bounces >= 0 && picture->threads > 0);
-    sap_box_around(&scene->tree->shape, &picture->middle, &picture->radius);
-    return place_camera(picture, scene);
+    float lower[3], upper[3];
+    find_box(picture, scene, lower, upper);
+    sap_box_around(lower, upper, &picture->middle, &picture->radius);
+    return place_camera(picture, scene, lower, upper);
 }

@@ -40,9 +40,11 @@ typedef struct sap_photon_aim {
 typedef enum sap_aim_kind { SAP_AIM_SCENE, SAP_AIM_CAUSTICS } sap_aim_kind;
 
 struct sap_picture {
-    sap_device* device; // the caller's: log, host memory, progress
-    const sap_mesh_tree* tree;
+    sap_device* device;        // the caller's: log, host memory, progress
+    const sap_mesh_tree* tree; // NULL: the instances' trees
+    const sap_instance_tree* instances;
     const sap_mesh_file* file;
+    int64_t triangles;          // that rays may hit
     sap_render_options options; // defaults filled in
     int32_t threads;
     sap_vector middle; // of the mesh's box
@@ -90,15 +92,43 @@ void sap_tiles_limit(sap_picture* picture, int32_t width, int32_t height);
 // ---- camera.c
 sap_vector sap_camera_up(const sap_camera* camera);
 void sap_lens_aim(const sap_camera* camera, int32_t width, int32_t height, sap_lens* lens);
-// The box's middle and half its diagonal; a cube around the origin for a tree without triangles.
-void sap_box_around(const sap_mesh_tree_shape* shape, sap_vector* middle, double* radius);
+// The box's middle and half its diagonal; a cube around the origin for an empty box.
+void sap_box_around(const float lower[3], const float upper[3], sap_vector* middle, double* radius);
+
+// ---- standing.c: scenes of instances, which a page has none of.
+#if defined(__EMSCRIPTEN__)
+static inline sap_status sap_instances_check(sap_device* device, const sap_scene* scene,
+                                             const sap_render_options* options) {
+    (void)scene, (void)options;
+    return sap_unsupported(device, "draw instances");
+}
+static inline void sap_instances_box(sap_picture* picture, const sap_scene* scene, float lower[3], float upper[3]) {
+    (void)picture, (void)scene, (void)lower, (void)upper;
+}
+static inline void sap_standings_fill(const sap_mesh_places* places, sap_standing* standings) {
+    (void)places, (void)standings;
+}
+#else
+// Whether the instances of a scene are those of its places.
+sap_status sap_instances_check(sap_device* device, const sap_scene* scene, const sap_render_options* options);
+// The box of their triangles, and how many those are.
+void sap_instances_box(sap_picture* picture, const sap_scene* scene, float lower[3], float upper[3]);
+// Fills in places, of which there is one for each of the scene's.
+void sap_standings_fill(const sap_mesh_places* places, sap_standing* standings);
+#endif
 
 // ---- normals.c: for each vertex the unit sum of its triangles' normals, weighted by area, or zero: [3*vertex_count].
 void sap_normals_fill(const sap_mesh* mesh, int32_t threads, float* normals);
 
-// ---- fill.c: fills in a checked scene, whose lamps, normals, faces that shine and sources of photons lie in scratch
-// memory. sap_picture_empty follows, also after a failure.
-typedef enum sap_filled { SAP_FILLED_LAMPS, SAP_FILLED_NORMALS, SAP_FILLED_SHINERS, SAP_FILLED_SOURCES } sap_filled;
+// ---- fill.c: fills in a checked scene, whose lamps, normals, places, faces that shine and sources of photons lie in
+// scratch memory. sap_picture_empty follows, also after a failure.
+typedef enum sap_filled {
+    SAP_FILLED_LAMPS,
+    SAP_FILLED_NORMALS,
+    SAP_FILLED_STANDINGS,
+    SAP_FILLED_SHINERS,
+    SAP_FILLED_SOURCES
+} sap_filled;
 enum { SAP_FILLED_ALL = SAP_FILLED_SOURCES + 1 };
 sap_status sap_picture_fill(sap_picture* picture, const sap_scene* scene, bool photons, sap_scratch* memory);
 void sap_picture_empty(sap_picture* picture, sap_scratch* memory);

@@ -1,5 +1,6 @@
 // Pictures: the paths of a tile of pixels are traced bounce by bounce, and their light becomes the pixels' colours.
 #include "base/assert.h"
+#include "instance/layout.h"
 #include "render/photons/swarm.h"
 #include "render/picture.h"
 #include "render/pixel.h"
@@ -16,9 +17,14 @@ static sap_status trace(sap_picture* picture, const sap_render_ops* steps, rays_
     sap_status status;
     SAP_ASSERT(w->live > 0 && w->live <= w->room);
     switch (kind) {
-    case RAYS_SHADOW: status = sap_occluded(picture->tree, w->shadows, w->live, w->dark); break;
+    case RAYS_SHADOW:
+        status = picture->instances ? sap_instance_occluded(picture->instances, w->shadows, w->live, w->dark)
+                                    : sap_occluded(picture->tree, w->shadows, w->live, w->dark);
+        break;
     case RAYS_VISITS: status = sap_trace_visits(picture->tree, w->rays, w->live, w->hits, w->visits); break;
-    default: status = sap_trace(picture->tree, w->rays, w->live, w->hits);
+    default:
+        status = picture->instances ? sap_instance_trace_numbered(picture->instances, w->rays, w->live, w->hits)
+                                    : sap_trace(picture->tree, w->rays, w->live, w->hits);
     }
     if (status == SAP_OK) status = steps->wait(picture);
     picture->trace_seconds += sap_seconds_now() - start;
@@ -51,7 +57,7 @@ static sap_status look_up_photons(sap_picture* picture, const sap_render_ops* st
 // Removes the paths that have ended.
 static sap_status keep_live(sap_picture* picture) {
     sap_wavefront* w = &picture->wavefront;
-    sap_device* device = picture->tree->device;
+    sap_device* device = picture->device;
     int64_t kept = 0, kept_rays = 0;
     sap_status status = sap_compact(device, w->paths, w->live, sizeof *w->paths, w->goes_on, w->paths, &kept);
     if (status == SAP_OK)
@@ -133,7 +139,7 @@ static sap_status finish(sap_picture* picture, const sap_render_ops* steps, canv
 }
 
 static sap_status draw(sap_picture* picture, canvas* to) {
-    const sap_render_ops* steps = picture->tree->device->rooms.render;
+    const sap_render_ops* steps = picture->device->rooms.render;
     if (picture->options.photons && !sap_photons_can(picture->device))
         return sap_unsupported(picture->device, "use photons");
     sap_status status = steps->begin(picture);
@@ -152,7 +158,7 @@ static sap_status prepare_and_draw(sap_picture* picture, const sap_scene* scene,
     return status;
 }
 
-// `device` is that of the scene's tree.
+// `device` is that of the scene's trees.
 static sap_status render(sap_device* device, const sap_scene* scene, const sap_render_options* options, canvas* to,
                          sap_render_info* info) {
     if (!SAP_CAN(device, render, begin)) return sap_unsupported(device, "draw pictures");
@@ -161,7 +167,9 @@ static sap_status render(sap_device* device, const sap_scene* scene, const sap_r
     const double start = sap_seconds_now();
     sap_picture picture;
     sap_status status = sap_picture_prepare(&picture, device, scene, options);
-    if (status == SAP_OK) status = sap_mesh_file_check(device, scene->file, scene->tree->shape.triangles);
+    if (status == SAP_OK)
+        status = sap_mesh_file_check(
+            device, scene->file, scene->instances ? scene->file->mesh.triangle_count : scene->tree->shape.triangles);
     if (status == SAP_OK) status = prepare_and_draw(&picture, scene, to);
     if (status == SAP_OK && info)
         *info = (sap_render_info){.rays = picture.rays,
@@ -176,14 +184,20 @@ static sap_status render(sap_device* device, const sap_scene* scene, const sap_r
     return status;
 }
 
+// Of the tree, or of the tree over instances; NULL: there is neither.
+static sap_device* device_of(const sap_scene* scene) {
+    if (!scene) return NULL;
+    return scene->instances ? scene->instances->device : scene->tree ? scene->tree->device : NULL;
+}
+
 sap_status sap_render(const sap_scene* scene, const sap_render_options* options, uint8_t* pixels,
                       sap_render_info* info) {
-    if (!scene || !scene->tree) return SAP_ERROR_ARGUMENT;
-    return render(scene->tree->device, scene, options, &(canvas){.pixels = pixels}, info);
+    sap_device* device = device_of(scene);
+    return device ? render(device, scene, options, &(canvas){.pixels = pixels}, info) : SAP_ERROR_ARGUMENT;
 }
 
 sap_status sap_render_light(const sap_scene* scene, const sap_render_options* options, float* light,
                             sap_render_info* info) {
-    if (!scene || !scene->tree) return SAP_ERROR_ARGUMENT;
-    return render(scene->tree->device, scene, options, &(canvas){.light = light}, info);
+    sap_device* device = device_of(scene);
+    return device ? render(device, scene, options, &(canvas){.light = light}, info) : SAP_ERROR_ARGUMENT;
 }

@@ -23,6 +23,7 @@ static void scene_in(sap_cuda_call* call, const sap_picture* p, sap_scene_data* 
     s->material_ids = (const int32_t*)scene_array_in(call, s->material_ids, mesh->triangle_count, sizeof(int32_t));
     s->materials =
         (const sap_material*)scene_array_in(call, s->materials, p->file->material_count, sizeof(sap_material));
+    s->standings = (const sap_standing*)scene_array_in(call, s->standings, s->standing_count, sizeof(sap_standing));
     s->shiners = (const sap_shiner*)scene_array_in(call, s->shiners, s->shiner_count, sizeof(sap_shiner));
     s->lamps = (const sap_lamp*)scene_array_in(call, s->lamps, p->lamp_count, sizeof(sap_lamp));
 }

@@ -33,6 +33,13 @@ typedef struct sap_shiner {
     int32_t triangle;
 } sap_shiner;
 
+// A mesh somewhere: the triangles from `first` on of all that rays may hit are those from `triangle` on of the file.
+typedef struct sap_standing {
+    int32_t first, triangle;
+    float transform[12], turn[9]; // of places, as in sap_instance, and of normals
+    float scale, shift;           // a coordinate becomes no more than scale times the largest, plus shift
+} sap_standing;
+
 enum { SAP_BOUNCES_MOST = 128 }; // a lamp has a purpose of samples for each
 
 typedef struct sap_scene_data {
@@ -52,6 +59,8 @@ typedef struct sap_scene_data {
     const float* colors;
     const int32_t* material_ids;
     const sap_material* materials;
+    const sap_standing* standings; // [standing_count] by `first`; NULL: the mesh is where it is
+    int64_t standing_count;
     const sap_lamp* lamps;
     const sap_shiner* shiners; // [shiner_count], 0 unless rays are sent to them
     int32_t shiner_count;

@@ -30,7 +30,7 @@ SAP_FN sap_vector sap_shiner_reach(const sap_scene_data* scene, const sap_surfac
     hit.t = 0;
     hit.u = sqrtf(place.x) * (1 - place.y);
     hit.v = sqrtf(place.x) * place.y;
-    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, hit.triangle);
+    const sap_facet facet = sap_scene_facet(scene, hit.triangle);
     const sap_vector away = sap_minus(sap_blend(facet.corners, &hit), surface->point);
     const sap_meeting m = sap_meet(scene, away, &hit);
     const sap_vector to = sap_plus(away, sap_times(m.face, m.reach)); // or the ray would meet the face itself

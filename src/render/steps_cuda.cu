@@ -130,7 +130,7 @@ static sap_status begin(sap_picture* p) {
     drawing* d = (drawing*)sap_memory_allocate_zero(p->device, sizeof *d);
     if (!d) return sap_fail(p->device, SAP_ERROR_MEMORY, "no memory for a picture");
     p->state = d;
-    sap_cuda_begin(&d->call, p->tree->device);
+    sap_cuda_begin(&d->call, p->device);
     d->call.waits = true;
     scene_in(&d->call, p, &p->scene);
     p->light = (float*)sap_cuda_take(&d->call, pixels * 3 * sizeof(float));

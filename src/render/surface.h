@@ -8,14 +8,72 @@
 typedef struct sap_facet {
     sap_vector corners[3];
     const int32_t* vertices;
+    int32_t number;               // in the file
+    const sap_standing* standing; // NULL: it is where it is
+    float far;                    // standing: the largest number that its corners are made of
 } sap_facet;
 
 SAP_FN sap_facet sap_facet_of(const float* vertices, const int32_t* triangles, int32_t number) {
     sap_facet facet;
     SAP_ASSERT(number >= 0);
+    facet.number = number;
+    facet.standing = NULL;
+    facet.far = 0;
     facet.vertices = triangles + 3 * (int64_t)number;
     for (int i = 0; i < 3; i++) facet.corners[i] = sap_vector_of(vertices + 3 * (int64_t)facet.vertices[i]);
     return facet;
+}
+
+// The place of triangle `number` of all that rays may hit.
+SAP_FN const sap_standing* sap_standing_find(const sap_scene_data* scene, int32_t number) {
+    int64_t low = 0, high = scene->standing_count - 1;
+    while (low < high) {
+        const int64_t half = low + (high - low + 1) / 2;
+        if (scene->standings[half].first <= number)
+            low = half;
+        else
+            high = half - 1;
+    }
+    return &scene->standings[low];
+}
+
+// The number in the file of triangle `number` of all that rays may hit.
+SAP_FN int32_t sap_number_in_file(const sap_scene_data* scene, int32_t number) {
+    if (!scene->standings) return number;
+    const sap_standing* standing = sap_standing_find(scene, number);
+    return number - standing->first + standing->triangle;
+}
+
+// In doubles, as files of scenes are read.
+SAP_FN sap_vector sap_stand(const sap_standing* standing, sap_vector v) {
+    const float* m = standing->transform;
+    const double x = (double)v.x, y = (double)v.y, z = (double)v.z;
+    return sap_vector_make((float)((double)m[0] * x + (double)m[1] * y + (double)m[2] * z + (double)m[3]),
+                           (float)((double)m[4] * x + (double)m[5] * y + (double)m[6] * z + (double)m[7]),
+                           (float)((double)m[8] * x + (double)m[9] * y + (double)m[10] * z + (double)m[11]));
+}
+
+// A triangle that rays may hit.
+SAP_FN sap_facet sap_scene_facet(const sap_scene_data* scene, int32_t number) {
+    if (!scene->standings) return sap_facet_of(scene->vertices, scene->triangles, number);
+    const sap_standing* standing = sap_standing_find(scene, number);
+    sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, number - standing->first + standing->triangle);
+    facet.standing = standing;
+    for (int i = 0; i < 3; i++) {
+        const float far = standing->scale * sap_largest_magnitude(facet.corners[i]) + standing->shift;
+        if (far > facet.far) facet.far = far;
+        facet.corners[i] = sap_stand(standing, facet.corners[i]);
+    }
+    return facet;
+}
+
+// The normal of a vertex of a facet.
+SAP_FN sap_vector sap_vertex_normal(const sap_scene_data* scene, const sap_facet* facet, int32_t vertex) {
+    const sap_vector n = sap_vector_of(scene->normals + 3 * (int64_t)vertex);
+    if (!facet->standing) return n;
+    const float* t = facet->standing->turn;
+    return sap_unit(sap_vector_make(t[0] * n.x + t[1] * n.y + t[2] * n.z, t[3] * n.x + t[4] * n.y + t[5] * n.z,
+                                    t[6] * n.x + t[7] * n.y + t[8] * n.z));
 }
 
 // Twice the area long. In doubles, which hold the products of any two floats.
@@ -51,7 +109,7 @@ SAP_FN sap_vector sap_blend(const sap_vector v[3], const sap_hit* hit) {
 }
 
 SAP_FN void sap_find_material(const sap_scene_data* scene, const sap_hit* hit, const sap_facet* facet, sap_meeting* m) {
-    int32_t number = scene->material_ids ? scene->material_ids[hit->triangle] : -1;
+    int32_t number = scene->material_ids ? scene->material_ids[facet->number] : -1;
     if (number >= 0) {
         const sap_material* material = &scene->materials[number];
         m->diffuse = sap_vector_of(material->diffuse);
@@ -79,7 +137,7 @@ SAP_FN sap_meeting sap_meet(const sap_scene_data* scene, sap_vector direction, c
     const float blunt = 0.8f; // normals over an edge are smoothed if each face stands less than about 37 degrees off
     sap_meeting m;
     m.in = sap_unit(direction);
-    sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, hit->triangle);
+    sap_facet facet = sap_scene_facet(scene, hit->triangle);
     double normal[3];
     sap_area_normal(&facet, normal);
     m.face = sap_unit_of(normal);
@@ -87,7 +145,7 @@ SAP_FN sap_meeting sap_meet(const sap_scene_data* scene, sap_vector direction, c
     if (scene->normals) {
         sap_vector corners[3];
         for (int i = 0; i < 3; i++) {
-            corners[i] = sap_vector_of(scene->normals + 3 * (int64_t)facet.vertices[i]);
+            corners[i] = sap_vertex_normal(scene, &facet, facet.vertices[i]);
             if (!(sap_dot(corners[i], m.face) > blunt)) corners[i] = m.face;
         }
         m.normal = sap_unit(sap_blend(corners, hit));
@@ -99,7 +157,7 @@ SAP_FN sap_meeting sap_meet(const sap_scene_data* scene, sap_vector direction, c
     }
     m.point = sap_blend(facet.corners, hit);
     // A few of the last bits of the largest number that goes into the point: that is how far off it may lie.
-    m.reach = 0;
+    m.reach = facet.far;
     for (int i = 0; i < 3; i++) {
         float size = sap_largest_magnitude(facet.corners[i]);
         if (size > m.reach) m.reach = size;
@@ -219,7 +277,7 @@ SAP_FN sap_surface sap_surface_of(const sap_meeting* m, const sap_path* path) {
 }
 
 SAP_FN double sap_face_area(const sap_scene_data* scene, int32_t number) {
-    const sap_facet facet = sap_facet_of(scene->vertices, scene->triangles, number);
+    const sap_facet facet = sap_scene_facet(scene, number);
     double n[3];
     sap_area_normal(&facet, n);
     return sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
@@ -227,7 +285,7 @@ SAP_FN double sap_face_area(const sap_scene_data* scene, int32_t number) {
 
 // The area of a triangle times its brightest colour, if it shines; else 0.
 SAP_FN double sap_face_power(const sap_scene_data* scene, int32_t number) {
-    const int32_t material = scene->materials ? scene->material_ids[number] : -1;
+    const int32_t material = scene->materials ? scene->material_ids[sap_number_in_file(scene, number)] : -1;
     if (material < 0) return 0;
     const float bright = sap_largest(sap_vector_of(scene->materials[material].emission));
     return bright > 0 ? sap_face_area(scene, number) * (double)bright : 0;

@@ -1,0 +1,65 @@
+// sapwood render: meshes that stand in several places are kept once, and rays are moved to them.
+#include "render.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sap_cli_exit sap_cli_placed_read(sap_cli* cli, sap_cli_stage* stage) {
+    const sap_cli_exit result = sap_cli_places_read(cli, cli->options->operands[0], &stage->places);
+    if (result != SAP_EXIT_OK) return result;
+    stage->file = stage->places->file;
+    stage->shown = *stage->file;
+    return SAP_EXIT_OK;
+}
+
+static sap_status build_trees(sap_cli* cli, sap_cli_stage* stage) {
+    const sap_mesh_tree_options options = {.quality = cli->options->quality};
+    sap_status status = SAP_OK;
+    for (int32_t i = 0; i < stage->places->piece_count && status == SAP_OK; i++)
+        status = sap_mesh_tree_build(cli->device, sap_mesh_piece_of(stage->places, i), &options, &stage->trees[i]);
+    return status;
+}
+
+static sap_status build_instances(sap_cli* cli, sap_cli_stage* stage, sap_instance* instances) {
+    const sap_mesh_places* places = stage->places;
+    for (int64_t i = 0; i < places->place_count; i++) {
+        instances[i].tree = stage->trees[places->places[i].piece];
+        memcpy(instances[i].transform, places->places[i].transform, sizeof instances[i].transform);
+    }
+    return sap_instance_tree_build(cli->device, instances, places->place_count, &stage->instances);
+}
+
+sap_cli_exit sap_cli_placed_build(sap_cli* cli, sap_cli_stage* stage, double* seconds) {
+    const sap_mesh_places* places = stage->places;
+    const char* path = cli->options->operands[0];
+    if (!places || places->place_count == 1)
+        return sap_cli_mesh_tree_build(cli, stage->shown.mesh, path, &stage->tree, seconds);
+    sap_instance* instances = sap_cli_allocate(cli, places->place_count, sizeof *instances);
+    stage->trees = instances ? sap_cli_allocate(cli, places->piece_count, sizeof(sap_mesh_tree*)) : NULL;
+    sap_status status = SAP_OK;
+    if (stage->trees) {
+        for (int32_t i = 0; i < places->piece_count; i++) stage->trees[i] = NULL;
+        sap_cli_stage_begin(cli, "building");
+        status = build_trees(cli, stage);
+        if (status == SAP_OK) status = build_instances(cli, stage, instances);
+        *seconds = sap_cli_stage_end(cli);
+    }
+    free(instances);
+    if (status != SAP_OK) return sap_cli_failed(cli, status, path);
+    return stage->trees ? SAP_EXIT_OK : SAP_EXIT_FAILED;
+}
+
+void sap_cli_placed_free(sap_cli_stage* stage) {
+    sap_instance_tree_free(stage->instances);
+    for (int32_t i = 0; stage->trees && i < stage->places->piece_count; i++) sap_mesh_tree_free(stage->trees[i]);
+    free(stage->trees);
+    sap_mesh_places_free(stage->places);
+}
+
+int64_t sap_cli_placed_triangles(const sap_cli_stage* stage) {
+    int64_t count = 0;
+    if (!stage->instances) return stage->file->mesh.triangle_count;
+    for (int64_t i = 0; i < stage->places->place_count; i++)
+        count += stage->places->pieces[stage->places->places[i].piece].triangle_count;
+    return count;
+}
