@@ -12,12 +12,35 @@ sap_cli_exit sap_cli_placed_read(sap_cli* cli, sap_cli_stage* stage) {
     return SAP_EXIT_OK;
 }
 
-static sap_status build_trees(sap_cli* cli, sap_cli_stage* stage) {
+// The same mesh with no more vertices than it needs, of which all may have to go to a GPU. triangles[3*triangle_count]
+// become its own.
+static sap_mesh shorten(sap_mesh mesh, int32_t* triangles) {
+    int32_t first = INT32_MAX, last = -1;
+    for (int64_t i = 0; i < 3 * mesh.triangle_count; i++) {
+        first = mesh.triangles[i] < first ? mesh.triangles[i] : first;
+        last = mesh.triangles[i] > last ? mesh.triangles[i] : last;
+    }
+    for (int64_t i = 0; i < 3 * mesh.triangle_count; i++) triangles[i] = mesh.triangles[i] - first;
+    if (last < 0) return (sap_mesh){mesh.vertices, 0, triangles, 0};
+    return (sap_mesh){mesh.vertices + 3 * (int64_t)first, (int64_t)last - first + 1, triangles, mesh.triangle_count};
+}
+
+// A tree for each piece; `triangles` has room for those of any.
+static sap_status build_trees(sap_cli* cli, sap_cli_stage* stage, int32_t* triangles) {
     const sap_mesh_tree_options options = {.quality = cli->options->quality};
     sap_status status = SAP_OK;
-    for (int32_t i = 0; i < stage->places->piece_count && status == SAP_OK; i++)
-        status = sap_mesh_tree_build(cli->device, sap_mesh_piece_of(stage->places, i), &options, &stage->trees[i]);
+    for (int32_t i = 0; i < stage->places->piece_count && status == SAP_OK; i++) {
+        const sap_mesh piece = shorten(sap_mesh_piece_of(stage->places, i), triangles);
+        status = sap_mesh_tree_build(cli->device, piece, &options, &stage->trees[i]);
+    }
     return status;
+}
+
+static int64_t most_triangles(const sap_mesh_places* places) {
+    int64_t most = 0;
+    for (int32_t i = 0; i < places->piece_count; i++)
+        most = places->pieces[i].triangle_count > most ? places->pieces[i].triangle_count : most;
+    return most;
 }
 
 static sap_status build_instances(sap_cli* cli, sap_cli_stage* stage, sap_instance* instances) {
@@ -35,16 +58,18 @@ sap_cli_exit sap_cli_placed_build(sap_cli* cli, sap_cli_stage* stage, double* se
     if (!places || places->place_count == 1)
         return sap_cli_mesh_tree_build(cli, stage->shown.mesh, path, &stage->tree, seconds);
     sap_instance* instances = sap_cli_allocate(cli, places->place_count, sizeof *instances);
-    stage->trees = instances ? sap_cli_allocate(cli, places->piece_count, sizeof(sap_mesh_tree*)) : NULL;
+    int32_t* triangles = instances ? sap_cli_allocate(cli, most_triangles(places), 3 * sizeof *triangles) : NULL;
+    stage->trees = triangles ? sap_cli_allocate(cli, places->piece_count, sizeof(sap_mesh_tree*)) : NULL;
     sap_status status = SAP_OK;
     if (stage->trees) {
         for (int32_t i = 0; i < places->piece_count; i++) stage->trees[i] = NULL;
         sap_cli_stage_begin(cli, "building");
-        status = build_trees(cli, stage);
+        status = build_trees(cli, stage, triangles);
         if (status == SAP_OK) status = build_instances(cli, stage, instances);
         *seconds = sap_cli_stage_end(cli);
     }
     free(instances);
+    free(triangles);
     if (status != SAP_OK) return sap_cli_failed(cli, status, path);
     return stage->trees ? SAP_EXIT_OK : SAP_EXIT_FAILED;
 }

@@ -61,3 +61,15 @@ moving_gltf() {
   {"bufferView": 2, "componentType": 5126, "type": "VEC3", "count": 2}]}
 GLTF
 }
+
+# A glTF of three cones of one mesh, one of them mirrored.
+cones_gltf() {
+  cat <<'GLTF'
+{"asset": {"version": "2.0"}, "nodes": [{"mesh": 0}, {"mesh": 0, "translation": [2.5, 0, 0]},
+  {"mesh": 0, "translation": [0, 0, 2.5], "scale": [-1, 1, 1]}],
+ "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 6}]}],
+ "buffers": [{"byteLength": 240, "uri": "data:;base64,AAAAAAAAgD8AAAAAAACAPwAAAAAAAACAso9wPwAAAABEHa++fRtEPwAAAAC7jSS/AAAAPwAAAADXs12/1NAxPgAAAABcHHy/1NAxvgAAAABcHHy/AAAAvwAAAADXs12/fRtEvwAAAAC7jSS/so9wvwAAAABEHa++AACAvwAAAAAyMQ2lso9wvwAAAABEHa8+fRtEvwAAAAC7jSQ/AAAAvwAAAADXs10/1NAxvgAAAABcHHw/1NAxPgAAAABcHHw/AAAAPwAAAADXs10/fRtEPwAAAAC7jSQ/so9wPwAAAABEHa8+AACAPwAAAAAyMY0l"}],
+ "bufferViews": [{"buffer": 0, "byteLength": 240}],
+ "accessors": [{"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 20}]}
+GLTF
+}
