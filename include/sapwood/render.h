@@ -121,8 +121,8 @@ SAP_API sap_status sap_camera_frame_box(const float lower[3], const float upper[
  * `pixels` and the arrays of the scene are host memory.
  *
  * A scene of instances is the same picture as one of all their triangles but for roundings: hits are found by rays that
- * are moved, corners by transforms of floats. So some pixels differ, most of them by one step of 255. Its memory is that
- * of the pieces, and some 270 bytes an instance.
+ * are moved, corners by transforms of floats. So a few pixels in a thousand differ, most of them by a step or two of 255;
+ * with few samples some by more. Its memory is that of the pieces, and some 280 bytes an instance.
  *
  * Errors: SAP_ERROR_ARGUMENT (a NULL, also scene->tree without instances; instances that are not those of the places; an
  * option out of range; numbers that are not finite in camera,

@@ -72,7 +72,7 @@ assert after == before, (before, after)
 def test_types_of_nothing(python):
     """Objects whose __init__ was never called raise, whatever they are asked."""
     program = BUILD + """
-for kind in (sapwood.Tree, sapwood.cKDTree, sapwood.KDTree, sapwood.Set, sapwood.MeshTree):
+for kind in (sapwood.Tree, sapwood.cKDTree, sapwood.KDTree, sapwood.Set, sapwood.MeshTree, sapwood.Instances):
     empty = kind.__new__(kind)
     for name in dir(kind):
         if name.startswith("__") and name not in ("__repr__", "__len__", "__reduce__", "__getstate__"): continue

@@ -21,6 +21,7 @@ POINTS = np.random.default_rng(1).random((500, 3))
 QUERIES = POINTS[:20] + 0.01
 TREE, DROP_IN, SMALL = sapwood.Tree(POINTS), sapwood.KDTree(POINTS), sapwood.Tree(QUERIES)
 MATRIX = np.eye(4)
+FLAT = sapwood.MeshTree(POINTS[:3], [[0, 1, 2]])
 
 
 def build():
@@ -54,6 +55,19 @@ def search_clouds():
     sapwood.project(QUERIES, steps=2), sapwood.project(QUERIES, starts=QUERIES[::2], radius=0.3, steps=1)
 
 
+def stand():
+    world = sapwood.Instances([FLAT, FLAT], [MATRIX, MATRIX], [0, 1])
+    world.trace(QUERIES, QUERIES), world.trace_all(QUERIES, QUERIES)
+    world.rebuild([MATRIX], [1])
+    repr(world), world.bounds
+    for wrong in ([MATRIX[:3] * 0], [MATRIX[:3] * np.nan], 3):
+        try:
+            world.rebuild(wrong)
+        except ValueError:
+            continue
+        raise AssertionError(wrong)
+
+
 def look():
     repr(TREE), TREE.count, TREE.bounds, TREE.dtype, DROP_IN.data, DROP_IN.mins, sapwood.KDTree(POINTS).tree
 
@@ -71,7 +85,7 @@ def fail():
         raise AssertionError(f"{call} took {arguments}")
 
 
-@pytest.mark.parametrize("work", [build, search, search_as_scipy, search_clouds, look, fail])
+@pytest.mark.parametrize("work", [build, search, search_as_scipy, search_clouds, stand, look, fail])
 def test_memory_stays(work, thorough):
     cycles = 10_000 if thorough else 1_000
     for _ in range(1_000):  # until memory is as large as it gets
