@@ -185,6 +185,44 @@ TEST(threads_batches_and_instruction_sets_do_not_matter) {
     free(hits);
 }
 
+// A ray from a face of the box, in or out of it: on the face exactly, a little before or behind it, or far away.
+static sap_ray ray_at_face(const scene* s, int64_t i, uint64_t* state) {
+    static const float away[] = {0, 0, 1e-7f, -1e-7f, 1e-4f, 1, 1e6f, 1e30f};
+    const int axis = (int)(i % 3), is_upper = (int)(i / 3 % 2);
+    const float outward = is_upper ? 1.0f : -1.0f;
+    sap_ray ray = {.t_min = 0, .t_max = i % 11 ? INFINITY : 0.5f};
+    for (int k = 0; k < 3; k++) {
+        const float side = s->upper[k] - s->lower[k];
+        ray.origin[k] = s->lower[k] + (float)random_unit(state) * side;
+        ray.direction[k] = (float)random_unit(state) - 0.5f;
+        if (k != axis) continue;
+        ray.origin[k] = (is_upper ? s->upper : s->lower)[k] + outward * away[i / 6 % 8] * side;
+        ray.direction[k] = i % 5 ? outward * (float)random_unit(state) : i % 2 ? 0.0f : -ray.direction[k];
+    }
+    if (i % 97 == 0) ray.origin[axis] = i % 2 ? NAN : INFINITY;
+    if (i % 101 == 0) ray.direction[axis] = i % 2 ? NAN : -INFINITY;
+    if (i % 103 == 0) memset(ray.direction, 0, sizeof ray.direction);
+    return ray;
+}
+
+// Most of them miss the box: these are answered before the others are ordered.
+TEST(rays_that_leave) {
+    static const ray_mesh kinds[] = {RAY_MESH_NONE, RAY_MESH_ONE, RAY_MESH_CUBE, RAY_MESH_SOUP, RAY_MESH_LATTICE};
+    for (size_t kind = 0; kind < sizeof kinds / sizeof kinds[0]; kind++)
+        for (int simd = SAP_SIMD_PORTABLE; simd <= SAP_SIMD_AVX512; simd++) {
+            scene s;
+            open_scene(&s, kinds[kind], RAYS, (sap_simd)simd, 1);
+            if (!s.device) continue;
+            uint64_t state = 23;
+            NOTE("family %d, instruction set %d", (int)kinds[kind], simd);
+            for (int64_t i = 0; i < RAYS; i++) s.rays[i] = ray_at_face(&s, i, &state);
+            expect_hits(&s);
+            check_part(&s, 0, RAYS);
+            for (int64_t count = 8; count < 80; count += 7) check_part(&s, count, count);
+            close_scene(&s);
+        }
+}
+
 // Whichever threads take the few parts of a small call, each has memory of its own.
 TEST(more_threads_than_work) {
     enum { COUNT = 6000, CALLS = CASE_STEP > 1 ? 40 : 200 };

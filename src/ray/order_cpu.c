@@ -3,7 +3,7 @@
 #include "ray/ray.h"
 #include <string.h>
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, KEY_BITS = 24 };
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, KEY_BITS = SAP_RAY_ORDER_BITS };
 
 // The cell of x among 2^bits, `scale` to a unit from `low` on; 0 for NaN.
 static uint32_t cell_of(float x, float low, float scale, int bits) {
@@ -12,27 +12,17 @@ static uint32_t cell_of(float x, float low, float scale, int bits) {
     return (uint32_t)(cell < last ? cell : last);
 }
 
-// Bit i of 5 goes to bit 3*i: three such numbers make a Morton code.
-static uint32_t spread_3(uint32_t x) {
-    x = (x | x << 8) & 0x100f;
-    x = (x | x << 4) & 0x10c3;
-    return (x | x << 2) & 0x1249;
-}
-
-static uint32_t spread_2(uint32_t x) { return (x | x << 1) & 5; }
-
 sap_ray_key sap_ray_key_of(const sap_ray* ray, const float lower[3], const float upper[3], uint32_t i) {
     uint32_t class_of = sap_ray_class(ray), z = class_of >> 3, x = z == 2 ? 0 : z + 1, y = x == 2 ? 0 : x + 1;
     float along = (float)(1 << SAP_RAY_DIRECTION_BITS) / __builtin_fabsf(ray->direction[z]), side = 0;
-    uint32_t direction = spread_2(cell_of(__builtin_fabsf(ray->direction[x]), 0, along, SAP_RAY_DIRECTION_BITS)) |
-                         spread_2(cell_of(__builtin_fabsf(ray->direction[y]), 0, along, SAP_RAY_DIRECTION_BITS)) << 1;
-    uint32_t origin = 0;
+    uint32_t u = cell_of(__builtin_fabsf(ray->direction[x]), 0, along, SAP_RAY_DIRECTION_BITS);
+    uint32_t v = cell_of(__builtin_fabsf(ray->direction[y]), 0, along, SAP_RAY_DIRECTION_BITS), origin[3];
     for (int k = 0; k < 3; k++) side = upper[k] - lower[k] > side ? upper[k] - lower[k] : side;
     float scale = (float)(1 << SAP_RAY_ORIGIN_BITS) / side;
-    for (int k = 0; k < 3; k++) origin |= spread_3(cell_of(ray->origin[k], lower[k], scale, SAP_RAY_ORIGIN_BITS)) << k;
-    uint32_t order = (origin << 3 | (class_of & 7)) << SAP_RAY_BELOW_OCTANT;
+    for (int k = 0; k < 3; k++) origin[k] = cell_of(ray->origin[k], lower[k], scale, SAP_RAY_ORIGIN_BITS);
+    uint32_t order = sap_ray_order(origin[0], origin[1], origin[2], class_of & 7, z, u, v);
     SAP_ASSERT(order >> KEY_BITS == 0 && z < 3);
-    return (sap_ray_key){order | z << (2 * SAP_RAY_DIRECTION_BITS) | direction, i};
+    return (sap_ray_key){order, i};
 }
 
 sap_ray_key* sap_ray_keys_sort(sap_ray_key* keys, sap_ray_key* other, int64_t count) {

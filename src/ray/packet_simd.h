@@ -3,8 +3,8 @@
 #ifndef SAPWOOD_RAY_PACKET_SIMD_H
 #define SAPWOOD_RAY_PACKET_SIMD_H
 
-#include "math/simd.h"
 #include "ray/ray.h"
+#include "ray/rows_simd.h"
 
 typedef struct packet {
     real origin[3][LANES], inverse[3][LANES], early[3][LANES], late[3][LANES];
@@ -70,20 +70,45 @@ INLINE void packet_axes(packet* p, const vreal* d) {
     v_store(p->shear[2], v_divide(v_set(1), along));
 }
 
+// The rays of `numbers`, n of them, number by number; the lanes behind repeat the first.
+INLINE void load_rays(rows* r, const sap_ray* rays, const uint32_t* numbers, int n) {
+    SAP_ASSERT(n >= 1 && n <= LANES);
+#if SAP_SIMD > 1
+    for (int lane = 0; lane < LANES; lane += 8) {
+        __m256 front[4], back[4];
+#pragma GCC unroll 4
+        for (int i = lane; i < lane + 4; i++) {
+            const real* low = rays[numbers[i < n ? i : 0]].origin;
+            const real* high = rays[numbers[i + 4 < n ? i + 4 : 0]].origin;
+            front[i - lane] = two_quarters(low, high);
+            back[i - lane] = two_quarters(low + 4, high + 4);
+        }
+        turn(r, 0, lane, front);
+        turn(r, 4, lane, back);
+    }
+#else
+    vreal front[4], back[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const real* ray = rays[numbers[i < n ? i : 0]].origin;
+        front[i] = v_load(ray);
+        back[i] = v_load(ray + 4);
+    }
+    turn(r, 0, front);
+    turn(r, 4, back);
+#endif
+}
+
 // Fills a packet with the rays of `numbers`, n of them; the lanes behind repeat the first.
 INLINE void packet_gather(packet* p, vreal* d, const sap_ray* rays, const uint32_t* numbers, int n) {
-    real direction[3][LANES] __attribute__((aligned(64)));
-    SAP_ASSERT(n >= 1 && n <= LANES);
-    for (int i = 0; i < LANES; i++) {
-        const sap_ray* ray = rays + numbers[i < n ? i : 0];
-        for (int k = 0; k < 3; k++) {
-            p->origin[k][i] = ray->origin[k];
-            direction[k][i] = ray->direction[k];
-        }
-        p->t_min[i] = ray->t_min;
-        p->t_max[i] = ray->t_max;
+    rows r;
+    load_rays(&r, rays, numbers, n);
+    for (int k = 0; k < 3; k++) {
+        v_store(p->origin[k], v_load(r.row[k]));
+        d[k] = v_load(r.row[4 + k]);
     }
-    for (int k = 0; k < 3; k++) d[k] = v_load(direction[k]);
+    v_store(p->t_min, v_load(r.row[3]));
+    v_store(p->t_max, v_load(r.row[7]));
 }
 
 // Fills it with one ray.

@@ -23,13 +23,35 @@ typedef struct sap_ray_key {
     uint32_t order, ray;
 } sap_ray_key;
 
-// Keys hold, from their highest bit down: the cell of the origin, the octant of the direction, its longest axis, and a
-// cell of the direction.
+// Keys hold, from their highest bit down: the region of the origin, the octant of the direction, the cell of the origin
+// in its region, the longest axis of the direction, and a cell of the direction. Rays of a region and an octant make
+// packets together: those of a cell would often be too few to fill one. Regions come first, so that what packets visit
+// stays in the cache.
 enum {
-    SAP_RAY_ORIGIN_BITS = 5,    // an axis
+    SAP_RAY_REGION_BITS = 3,    // an axis
+    SAP_RAY_ORIGIN_BITS = 5,    // an axis: those of the region and those of the cell in it
     SAP_RAY_DIRECTION_BITS = 2, // an axis
-    SAP_RAY_BELOW_OCTANT = 2 + 2 * SAP_RAY_DIRECTION_BITS
+    SAP_RAY_BELOW_OCTANT = 3 * (SAP_RAY_ORIGIN_BITS - SAP_RAY_REGION_BITS) + 2 + 2 * SAP_RAY_DIRECTION_BITS,
+    SAP_RAY_ORDER_BITS = 3 * SAP_RAY_ORIGIN_BITS + 3 + 2 + 2 * SAP_RAY_DIRECTION_BITS
 };
+
+// Bit i of 5 goes to bit 3*i: three such numbers make a Morton code.
+static inline uint32_t sap_ray_spread(uint32_t x) {
+    x = (x | x << 8) & 0x100f;
+    x = (x | x << 4) & 0x10c3;
+    return (x | x << 2) & 0x1249;
+}
+
+// The order of a ray from the cell of its origin (x, y, z), the octant and the longest axis of its direction, and the
+// cell of the direction (u, v).
+static inline uint32_t sap_ray_order(uint32_t x, uint32_t y, uint32_t z, uint32_t octant, uint32_t axis, uint32_t u,
+                                     uint32_t v) {
+    enum { CELL = 3 * (SAP_RAY_ORIGIN_BITS - SAP_RAY_REGION_BITS), BELOW_CELL = SAP_RAY_BELOW_OCTANT - CELL };
+    const uint32_t origin = sap_ray_spread(x) | sap_ray_spread(y) << 1 | sap_ray_spread(z) << 2;
+    const uint32_t direction = ((u | u << 1) & 5) | ((v | v << 1) & 5) << 1;
+    return ((origin >> CELL) << 3 | octant) << SAP_RAY_BELOW_OCTANT | (origin & ((1 << CELL) - 1)) << BELOW_CELL |
+           axis << (2 * SAP_RAY_DIRECTION_BITS) | direction;
+}
 
 // The octant of a direction in the low three bits, above them its longest axis.
 static inline uint32_t sap_ray_class(const sap_ray* ray) {
@@ -48,6 +70,9 @@ typedef struct sap_ray_kernels {
     void (*few)(const sap_ray_run* run);
     // Traces rays [first, first + count) if they are coherent; else returns false. count is at most SAP_RAY_BLOCK.
     bool (*block)(const sap_ray_run* run, int64_t first, int count);
+    // Answers those of rays [first, first + count) that do not meet the tree's box, writes keys of the others, and
+    // returns how many these are.
+    int64_t (*keys)(const sap_ray_run* run, int64_t first, int count, sap_ray_key* keys);
     // Rays in the order of their keys.
     void (*ordered)(const sap_ray_run* run, const sap_ray_key* keys, int64_t count);
 } sap_ray_kernels;

@@ -47,13 +47,10 @@ static void trace_visits(const sap_ray_run* run) {
 
 // `keys` and `other` have room for the run's rays.
 static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
-    const sap_mesh_tree_shape* s = &run->tree->shape;
     int64_t count = run->job.count, later = 0;
     for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
         int n = count - first < SAP_RAY_BLOCK ? (int)(count - first) : SAP_RAY_BLOCK;
-        if (b->kernels->block(run, first, n)) continue;
-        for (int i = 0; i < n; i++)
-            keys[later++] = sap_ray_key_of(run->job.rays + first + i, s->lower, s->upper, (uint32_t)(first + i));
+        if (!b->kernels->block(run, first, n)) later += b->kernels->keys(run, first, n, keys + later);
     }
     SAP_ASSERT(later <= count && count <= b->part);
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);

@@ -71,6 +71,93 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
     }
 }
 
+// ---- Keys
+
+INLINE void answer_none(const sap_ray_run* run, int64_t ray) {
+    const sap_ray_job* job = &run->job;
+    const sap_hit none = {INFINITY, 0, 0, -1};
+    if (job->occluded) {
+        job->occluded[ray] = false;
+        return;
+    }
+    if (job->counts) job->counts[ray] = 0;
+    for (int64_t i = 0, row = job->limit ? job->limit : 1; i < row; i++) job->hits[ray * row + i] = none;
+}
+
+// The lanes, n at most, whose rays meet the tree's box. By the operations of packet_prepare and clip_packet, but for
+// rays of any octant.
+INLINE uint32_t lanes_in_box(const mesh_view* mesh, packet* p, const vreal* d, int n, real magnitude) {
+    vreal largest = v_set(0), from = v_load(p->t_min), to = v_min(v_load(p->t_max), v_set(FLT_MAX));
+    for (int k = 0; k < 3; k++) largest = v_max(v_magnitude(v_load(p->origin[k])), largest);
+    const vreal margin = v_mul(v_add(v_set(magnitude), largest), v_set(0x1p-20f));
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; k++) {
+        const vreal o = v_load(p->origin[k]), above = v_add(o, margin), below = v_sub(o, margin);
+        const vreal lower = v_set(mesh->lower[k]), upper = v_set(mesh->upper[k]), inverse = v_divide(v_set(1), d[k]);
+        const uint32_t backward = v_less(d[k], v_set(0));
+        const vreal in = v_sub(v_select(backward, upper, lower), v_select(backward, below, above));
+        const vreal out = v_sub(v_select(backward, lower, upper), v_select(backward, above, below));
+        from = v_max(v_mul(in, inverse), from);
+        to = v_min(v_mul(out, inverse), to);
+    }
+    return valid_lanes(p, d, n) & v_less_equal(from, to);
+}
+
+// Cells from 0 to `last`; 0 for NaN.
+INLINE vreal cells_of(vreal x, real last) { return v_min(v_max(x, v_set(0)), v_set(last)); }
+
+// The order of each lane's ray, as sap_ray_key_of.
+INLINE void orders_of(const mesh_view* mesh, const packet* p, const vreal* d, real scale, uint32_t* order) {
+    enum { X, Y, Z, OCTANT, AXIS, U, V, PARTS };
+    real part[PARTS][LANES] __attribute__((aligned(64)));
+    const vreal zero = v_set(0), x = v_magnitude(d[0]), y = v_magnitude(d[1]), z = v_magnitude(d[2]);
+    const uint32_t x_above_y = v_less(y, x), is_x = x_above_y & v_less(z, x), is_y = ~x_above_y & v_less(z, y);
+    const vreal along = v_divide(v_set(1 << SAP_RAY_DIRECTION_BITS), v_select(is_x, x, v_select(is_y, y, z)));
+    const vreal next = v_select(is_x, y, v_select(is_y, z, x)), last = v_select(is_x, z, v_select(is_y, x, y));
+    vreal octant = zero;
+    for (int k = 0; k < 3; k++) {
+        const vreal cell = v_mul(v_sub(v_load(p->origin[k]), v_set(mesh->lower[k])), v_set(scale));
+        v_store(part[X + k], cells_of(cell, (1 << SAP_RAY_ORIGIN_BITS) - 1));
+        octant = v_add(octant, v_select(v_less(d[k], zero), v_set((real)(1 << k)), zero));
+    }
+    v_store(part[OCTANT], octant);
+    v_store(part[AXIS], v_select(is_x, zero, v_select(is_y, v_set(1), v_set(2))));
+    v_store(part[U], cells_of(v_mul(next, along), (1 << SAP_RAY_DIRECTION_BITS) - 1));
+    v_store(part[V], cells_of(v_mul(last, along), (1 << SAP_RAY_DIRECTION_BITS) - 1));
+    for (int i = 0; i < LANES; i++) // int32_t: all vector units convert to it
+        order[i] =
+            sap_ray_order((uint32_t)(int32_t)part[X][i], (uint32_t)(int32_t)part[Y][i], (uint32_t)(int32_t)part[Z][i],
+                          (uint32_t)(int32_t)part[OCTANT][i], (uint32_t)(int32_t)part[AXIS][i],
+                          (uint32_t)(int32_t)part[U][i], (uint32_t)(int32_t)part[V][i]);
+}
+
+static int64_t list_keys(const sap_ray_run* run, int64_t first, int count, sap_ray_key* keys) {
+    const mesh_view mesh = view_mesh(run->tree);
+    int64_t listed = 0;
+    real side = 0;
+    for (int k = 0; k < 3; k++) side = mesh.upper[k] - mesh.lower[k] > side ? mesh.upper[k] - mesh.lower[k] : side;
+    const real scale = (1 << SAP_RAY_ORIGIN_BITS) / side;
+    for (int at = 0; at < count; at += LANES) {
+        const int n = count - at < LANES ? count - at : LANES;
+        packet p;
+        vreal d[3];
+        uint32_t numbers[LANES], order[LANES];
+        for (int i = 0; i < LANES; i++) numbers[i] = (uint32_t)(first + at + i);
+        packet_gather(&p, d, run->job.rays, numbers, n);
+        for (int k = 0; k < 3; k++) d[k] = v_add(d[k], v_set(0)); // -0 becomes 0
+        const uint32_t in_box = lanes_in_box(&mesh, &p, d, n, run->magnitude);
+        for (uint32_t out = lanes_below(n) & ~in_box; out; out &= out - 1)
+            answer_none(run, first + at + __builtin_ctz(out));
+        if (!in_box) continue;
+        orders_of(&mesh, &p, d, scale, order);
+        for (uint32_t in = in_box; in; in &= in - 1) {
+            const int i = __builtin_ctz(in);
+            keys[listed++] = (sap_ray_key){order[i], numbers[i]};
+        }
+    }
+    return listed;
+}
+
 // ---- Blocks
 
 enum { CLASSES = 24 };
@@ -142,6 +229,6 @@ static void trace_few(const sap_ray_run* run) {
     }
 }
 
-const sap_ray_kernels SAP_KERNEL_OF_FLOAT(ray_kernels) = {trace_few, trace_block, trace_ordered};
+const sap_ray_kernels SAP_KERNEL_OF_FLOAT(ray_kernels) = {trace_few, trace_block, list_keys, trace_ordered};
 
 #endif
