@@ -14,7 +14,7 @@ enum {
     PARTS_PER_THREAD = 4,
     FEW = 32,         // a thread answers at most so many points as they come
     LOCAL_KEYS = 256, // calls with at most so many points allocate nothing
-    CELL_BITS = 8,    // an axis: sap_ray_keys_sort sorts by 24 bits
+    CELL_BITS = 8,    // an axis: sap_ray_keys_sort sorts by 27 bits
     LANES_MOST = 16,  // places that are searched together
     APART = 32        // sides of usual triangles that these may lie apart
 };

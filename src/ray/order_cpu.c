@@ -3,7 +3,7 @@
 #include "ray/ray.h"
 #include <string.h>
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, KEY_BITS = SAP_RAY_ORDER_BITS };
+enum { DIGIT_BITS = 9, DIGITS = 1 << DIGIT_BITS, KEY_BITS = SAP_RAY_ORDER_BITS };
 
 // The cell of x among 2^bits, `scale` to a unit from `low` on; 0 for NaN.
 static uint32_t cell_of(float x, float low, float scale, int bits) {

@@ -70,22 +70,34 @@ INLINE void packet_axes(packet* p, const vreal* d) {
     v_store(p->shear[2], v_divide(v_set(1), along));
 }
 
-// The rays of `numbers`, n of them, number by number; the lanes behind repeat the first.
-INLINE void load_rays(rows* r, const sap_ray* rays, const uint32_t* numbers, int n) {
-    SAP_ASSERT(n >= 1 && n <= LANES);
 #if SAP_SIMD > 1
-    for (int lane = 0; lane < LANES; lane += 8) {
-        __m256 front[4], back[4];
+// Eight rays from `lane` on of the n of `numbers`, one number of each a register.
+INLINE void turn_rays(__m256* to, const sap_ray* rays, const uint32_t* numbers, int lane, int n) {
+    __m256 front[4], back[4];
 #pragma GCC unroll 4
-        for (int i = lane; i < lane + 4; i++) {
-            const real* low = rays[numbers[i < n ? i : 0]].origin;
-            const real* high = rays[numbers[i + 4 < n ? i + 4 : 0]].origin;
-            front[i - lane] = two_quarters(low, high);
-            back[i - lane] = two_quarters(low + 4, high + 4);
-        }
-        turn(r, 0, lane, front);
-        turn(r, 4, lane, back);
+    for (int i = 0; i < 4; i++) {
+        const real* low = rays[numbers[lane + i < n ? lane + i : 0]].origin;
+        const real* high = rays[numbers[lane + i + 4 < n ? lane + i + 4 : 0]].origin;
+        front[i] = two_quarters(low, high);
+        back[i] = two_quarters(low + 4, high + 4);
     }
+    turn_eight(to, front);
+    turn_eight(to + 4, back);
+}
+#endif
+
+// The rays of `numbers`, n of them, one number of each a register: origin, t_min, direction, t_max. The lanes behind
+// repeat the first.
+INLINE void load_rays(vreal* to, const sap_ray* rays, const uint32_t* numbers, int n) {
+    SAP_ASSERT(n >= 1 && n <= LANES);
+#if SAP_SIMD == 3
+    __m256 low[8], high[8];
+    turn_rays(low, rays, numbers, 0, n);
+    turn_rays(high, rays, numbers, 8, n);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; i++) to[i] = _mm512_insertf32x8(_mm512_castps256_ps512(low[i]), high[i], 1);
+#elif SAP_SIMD == 2
+    turn_rays(to, rays, numbers, 0, n);
 #else
     vreal front[4], back[4];
 #pragma GCC unroll 4
@@ -94,21 +106,22 @@ INLINE void load_rays(rows* r, const sap_ray* rays, const uint32_t* numbers, int
         front[i] = v_load(ray);
         back[i] = v_load(ray + 4);
     }
-    turn(r, 0, front);
-    turn(r, 4, back);
+    turn_four(to, front);
+    turn_four(to + 4, back);
 #endif
 }
 
 // Fills a packet with the rays of `numbers`, n of them; the lanes behind repeat the first.
 INLINE void packet_gather(packet* p, vreal* d, const sap_ray* rays, const uint32_t* numbers, int n) {
-    rows r;
-    load_rays(&r, rays, numbers, n);
+    vreal ray[8];
+    load_rays(ray, rays, numbers, n);
+#pragma GCC unroll 3
     for (int k = 0; k < 3; k++) {
-        v_store(p->origin[k], v_load(r.row[k]));
-        d[k] = v_load(r.row[4 + k]);
+        v_store(p->origin[k], ray[k]);
+        d[k] = ray[4 + k];
     }
-    v_store(p->t_min, v_load(r.row[3]));
-    v_store(p->t_max, v_load(r.row[7]));
+    v_store(p->t_min, ray[3]);
+    v_store(p->t_max, ray[7]);
 }
 
 // Fills it with one ray.

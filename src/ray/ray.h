@@ -29,17 +29,17 @@ typedef struct sap_ray_key {
 // stays in the cache.
 enum {
     SAP_RAY_REGION_BITS = 3,    // an axis
-    SAP_RAY_ORIGIN_BITS = 5,    // an axis: those of the region and those of the cell in it
+    SAP_RAY_ORIGIN_BITS = 6,    // an axis: those of the region and those of the cell in it
     SAP_RAY_DIRECTION_BITS = 2, // an axis
     SAP_RAY_BELOW_OCTANT = 3 * (SAP_RAY_ORIGIN_BITS - SAP_RAY_REGION_BITS) + 2 + 2 * SAP_RAY_DIRECTION_BITS,
     SAP_RAY_ORDER_BITS = 3 * SAP_RAY_ORIGIN_BITS + 3 + 2 + 2 * SAP_RAY_DIRECTION_BITS
 };
 
-// Bit i of 5 goes to bit 3*i: three such numbers make a Morton code.
+// Bit i of 6 goes to bit 3*i: three such numbers make a Morton code.
 static inline uint32_t sap_ray_spread(uint32_t x) {
-    x = (x | x << 8) & 0x100f;
-    x = (x | x << 4) & 0x10c3;
-    return (x | x << 2) & 0x1249;
+    x = (x | x << 8) & 0x300f;
+    x = (x | x << 4) & 0x30c3;
+    return (x | x << 2) & 0x9249;
 }
 
 // The order of a ray from the cell of its origin (x, y, z), the octant and the longest axis of its direction, and the

@@ -101,6 +101,7 @@ INLINE void walk(const mesh_view* mesh, const packet* p, found* f, const int mod
     const sap_mesh_node* node = mesh->nodes;
     for (;;) {
         for (uint32_t axis; (axis = node->link & 3) != SAP_MESH_LEAF;) {
+            if (!coherent) __builtin_prefetch(mesh->nodes + (node->link >> 2)); // the left child follows
             vreal plane = v_set(plane_of(node)), inverse = v_load(p->inverse[axis]);
             vreal early = v_mul(v_sub(plane, v_load(p->early[axis])), inverse);
             vreal late = v_mul(v_sub(plane, v_load(p->late[axis])), inverse);
