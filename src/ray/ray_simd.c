@@ -38,14 +38,20 @@ INLINE void answer(const sap_ray_run* run, const uint32_t* numbers, int n, const
     }
 }
 
+// Out of line: so many values in registers would crowd out those of the walk.
+static __attribute__((noinline)) void fill_packet(packet* p, const sap_ray_run* run, const uint32_t* numbers, int n,
+                                                  uint32_t octant) {
+    vreal direction[3];
+    packet_gather(p, direction, run->job.rays, numbers, n);
+    packet_prepare(p, direction, n, octant, run->magnitude);
+}
+
 // Traces up to LANES rays of one octant.
 INLINE void trace(const sap_ray_run* run, const uint32_t* numbers, int n, uint32_t octant, const bool coherent) {
     mesh_view mesh = view_mesh(run->tree);
     packet p;
     found f;
-    vreal direction[3];
-    packet_gather(&p, direction, run->job.rays, numbers, n);
-    packet_prepare(&p, direction, n, octant, run->magnitude);
+    fill_packet(&p, run, numbers, n, octant);
     begin(run, &p, numbers, n, &f);
     if (run->job.occluded)
         walk(&mesh, &p, &f, FIND_ANY, coherent);
