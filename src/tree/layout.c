@@ -14,20 +14,36 @@ static bool place(sap_tree_shape* s, size_t* at, int64_t count, size_t bytes) {
     return true;
 }
 
-// The smallest depth at which leaves hold at most leaf_size and a quarter more.
-static int32_t balanced_depth(int64_t count, int32_t leaf_size) {
+int32_t sap_balanced_depth(int64_t count, int32_t leaf_size) {
     int32_t depth = 0;
     int64_t most = leaf_size + leaf_size / 4;
     while (((count + ((int64_t)1 << depth) - 1) >> depth) > most) depth++;
     return depth;
 }
 
+// Where the leaves of a slice end: at (first_leaf + l) * whole >> depth of the larger tree, less where the slice begins.
+// False if the numbers are too large for that.
+static bool place_leaves(sap_tree_shape* s, int64_t whole, int32_t whole_depth) {
+    const int64_t leaves = (int64_t)1 << whole_depth;
+    int64_t most;
+    s->leaf_bits = whole_depth;
+    s->leaf_share = s->slice.whole ? whole >> whole_depth : 0;
+    s->leaf_rest = whole - (s->leaf_share << whole_depth);
+    s->leaf_phase = (int64_t)((uint64_t)s->slice.first_leaf * (uint64_t)s->leaf_rest & (uint64_t)(leaves - 1));
+    return !__builtin_mul_overflow(s->leaves, s->leaf_rest, &most) && most <= INT64_MAX - leaves;
+}
+
 bool sap_shape_balanced(sap_tree_shape* s, int32_t leaf_size) {
+    const int64_t whole = s->slice.whole ? s->slice.whole : s->count;
+    const int32_t whole_depth = sap_balanced_depth(whole, leaf_size);
     size_t real = sap_real_bytes(s);
     s->kind = SAP_TREE_BALANCED;
-    s->depth = balanced_depth(s->count, leaf_size);
+    s->depth = whole_depth - s->slice.root_depth;
+    SAP_ASSERT(s->depth >= 0);
     s->nodes = s->leaves = (int64_t)1 << s->depth;
-    s->capacity = (int32_t)((s->count + s->leaves - 1) >> s->depth);
+    if (!place_leaves(s, whole, whole_depth)) return false;
+    SAP_ASSERT(sap_leaf_rank(s, s->leaves) == s->count);
+    s->capacity = (int32_t)((whole + ((int64_t)1 << whole_depth) - 1) >> whole_depth);
     s->stride = sap_leaf_stride(s->capacity, s->real_bits);
     s->slots = s->leaves * s->stride;
     s->levels = s->depth ? (s->depth + SAP_GROUP_BITS - 1) / SAP_GROUP_BITS : 1;

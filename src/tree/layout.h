@@ -3,7 +3,8 @@
 // Balanced tree. Heap order: root 1, children 2i and 2i+1. Every leaf has depth H = shape.depth; leaf l owns ranks
 // [l*n>>H, (l+1)*n>>H) of the reordered points. A node's smaller half is what lies below its median in the total order
 // of its axis (coordinate a, then a+1, … cyclically, then id). Further arrays hold tight boxes at every fourth level,
-// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those nodes.
+// counted from the leaves, in groups of 16 siblings, and the smallest id below each of those nodes. A slice is a subtree
+// of a larger tree: its leaves end where they end there, which may be a point sooner or later than in a tree of its own.
 //
 // Explicit tree. Nodes in preorder: the left child is the next node, the right child is link>>5 further on.
 //
@@ -53,6 +54,14 @@ typedef enum sap_tree_kind {
     SAP_TREE_EXPLICIT  // nodes in preorder
 } sap_tree_kind;
 
+// A subtree of a larger balanced tree, which is spread over several machines (src/cluster): its nodes and leaves hold what
+// they hold there.
+typedef struct sap_slice {
+    int64_t whole;      // points of the larger tree; 0: this tree is whole
+    int64_t first_leaf; // of the subtree, among those of the larger tree
+    int32_t root_depth; // of the subtree's root there
+} sap_slice;
+
 // Everything about a tree but its contents. Offsets are bytes from the start of the arrays, multiples of 64. It is not
 // saved: it follows from the facts that are (tree/save.c).
 typedef struct sap_tree_shape {
@@ -76,6 +85,11 @@ typedef struct sap_tree_shape {
     size_t block_at;                     // leaf blocks
     size_t bytes;                        // of all arrays; followed by SAP_ALIGNMENT readable bytes
     int64_t not_finite;                  // points given that drop_nonfinite has left out
+    sap_slice slice;                     // balanced: of which larger tree this is a part, if of any
+    int64_t leaf_share;                  // balanced: what sap_leaf_rank needs
+    int64_t leaf_rest;
+    int64_t leaf_phase;
+    int32_t leaf_bits;
 } sap_tree_shape;
 
 struct sap_tree {
@@ -103,7 +117,7 @@ static inline int32_t sap_leaf_stride(int32_t count, int32_t real_bits) {
 // First rank of leaf l of a balanced tree.
 static inline int64_t sap_leaf_rank(const sap_tree_shape* s, int64_t leaf) {
     SAP_ASSERT(s->kind == SAP_TREE_BALANCED && leaf >= 0 && leaf <= s->leaves);
-    return leaf * s->count >> s->depth;
+    return leaf * s->leaf_share + ((s->leaf_phase + leaf * s->leaf_rest) >> s->leaf_bits);
 }
 
 // Start of the block that begins at `slot`.
@@ -141,13 +155,23 @@ static inline bool sap_query_radius_fits(const sap_tree_options* options, int32_
 }
 // Fails a build over a bad point, naming its row, the axis and what is wrong.
 sap_status sap_point_refuse(const sap_device* device, const void* point, int32_t dims, int32_t real_bits, int64_t row);
-// Fills in kind, depth, strides, offsets and sizes of a balanced tree from count, source_count, dims and real_bits.
+// Fills in kind, depth, strides, offsets and sizes of a balanced tree from count, source_count, dims, real_bits and slice.
 // False if a size overflows.
 bool sap_shape_balanced(sap_tree_shape* shape, int32_t leaf_size);
+// Depth of a balanced tree over so many points: the smallest at which leaves hold at most leaf_size and a quarter more.
+int32_t sap_balanced_depth(int64_t count, int32_t leaf_size);
 // The same for an explicit tree from count, source_count, dims, real_bits, nodes, leaves, slots, depth and capacity.
 bool sap_shape_explicit(sap_tree_shape* shape);
 // Makes room for the arrays of `shape` (reusing what is there) and takes it on. SAP_OK or SAP_ERROR_MEMORY.
 sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape);
+
+// ---- tree/tree.c
+// Checks the options and fills in their defaults.
+sap_status sap_tree_options_read(const sap_device* device, const sap_rows* points, const sap_tree_options* given,
+                                 sap_tree_options* options);
+// Builds a tree, or a slice of one (CPU, balanced trees), over points that were checked, by options that are complete.
+sap_status sap_tree_build_slice(sap_device* device, const sap_rows* points, const sap_tree_options* complete,
+                                const sap_slice* slice, sap_tree** tree);
 
 // ---- tree/padding.c: the unused bytes behind each array, all zero.
 enum { SAP_MOST_ARRAYS = 2 * SAP_MAX_LEVELS + 3 };

@@ -5,9 +5,8 @@
 #include "tree/queries.h"
 #include <string.h>
 
-// Checks the options and fills in their defaults.
-static sap_status complete_options(const sap_device* device, const sap_rows* points, const sap_tree_options* given,
-                                   sap_tree_options* options) {
+sap_status sap_tree_options_read(const sap_device* device, const sap_rows* points, const sap_tree_options* given,
+                                 sap_tree_options* options) {
     memset(options, 0, sizeof *options);
     if (given) {
         sap_status status = sap_reserved_check(device, given->reserved, "options");
@@ -52,23 +51,29 @@ static sap_status build_arrays(sap_tree* tree, const sap_rows* points) {
     return status;
 }
 
-static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {
-    if (!device) return SAP_ERROR_ARGUMENT;
-    if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
-    sap_tree_options complete;
-    sap_status status = sap_rows_check(device, points, "points");
-    if (status == SAP_OK) status = complete_options(device, points, options, &complete);
-    if (status != SAP_OK) return status;
+sap_status sap_tree_build_slice(sap_device* device, const sap_rows* points, const sap_tree_options* complete,
+                                const sap_slice* slice, sap_tree** tree) {
     sap_tree* built = new_tree(device);
     if (!built) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
-    built->options = complete;
-    status = build_arrays(built, points);
+    built->options = *complete;
+    built->shape.slice = *slice;
+    const sap_status status = build_arrays(built, points);
     if (status != SAP_OK) {
         sap_tree_free(built);
         return status;
     }
     *tree = built;
     return SAP_OK;
+}
+
+static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
+    sap_tree_options complete;
+    sap_status status = sap_rows_check(device, points, "points");
+    if (status == SAP_OK) status = sap_tree_options_read(device, points, options, &complete);
+    if (status != SAP_OK) return status;
+    return sap_tree_build_slice(device, points, &complete, &(sap_slice){0}, tree);
 }
 
 static sap_status rebuild(sap_tree* tree, const sap_rows* points) {

@@ -81,6 +81,7 @@ const char* sap_shape_derive(const sap_tree_options* options, const sap_tree_sha
     derived->count = claimed->count;
     derived->source_count = claimed->source_count;
     derived->not_finite = claimed->not_finite;
+    derived->slice = claimed->slice;
     derived->dims = claimed->dims;
     derived->real_bits = claimed->real_bits;
     bool fits;

@@ -88,7 +88,7 @@ INLINE void join(const int dims, bounds* left, const bounds* right) {
 }
 
 INLINE int32_t axis_by_rule(const sap_tree* tree, const int dims, int32_t depth, const bounds* b) {
-    if (tree->options.axis == SAP_AXIS_CYCLE) return depth % dims;
+    if (tree->options.axis == SAP_AXIS_CYCLE) return (tree->shape.slice.root_depth + depth) % dims;
     int32_t widest = 0;
     for (int32_t a = 1; a < dims; a++)
         if (b->upper[a] - b->lower[a] > b->upper[widest] - b->lower[widest]) widest = a;

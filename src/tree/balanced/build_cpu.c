@@ -234,6 +234,7 @@ static sap_status load_all(const builder* c, int64_t count) {
 static void make_empty(sap_tree* tree) {
     sap_tree_shape shape = tree->shape;
     shape.count = shape.source_count = shape.not_finite = 0;
+    shape.slice = (sap_slice){0};
     sap_shape_balanced(&shape, tree->options.leaf_size);
     tree->shape = shape;
     memset(tree->arrays, 0, shape.bytes);
@@ -262,8 +263,11 @@ static sap_status make_room(sap_tree* tree, const sap_tree_shape* shape) {
 static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t count,
                                  const sap_filler* filler) {
     sap_device* device = tree->device;
-    sap_tree_shape shape = {
-        .count = count, .source_count = points->count, .dims = points->dims, .real_bits = points->real_bits};
+    sap_tree_shape shape = {.count = count,
+                            .source_count = points->count,
+                            .dims = points->dims,
+                            .real_bits = points->real_bits,
+                            .slice = tree->shape.slice};
     int64_t pitch = sap_column_pitch(count, points->real_bits);
     size_t column, buffer;
     if (!sap_shape_balanced(&shape, tree->options.leaf_size) ||

@@ -108,7 +108,7 @@ static void begin_node(const sap_build* b, sap_build_node* node, const void* low
     if (node->high - node->low < 2)
         axis = 0;
     else if (t->options.axis == SAP_AXIS_CYCLE)
-        axis = node->depth % s->dims;
+        axis = (s->slice.root_depth + node->depth) % s->dims;
     else
         for (int32_t a = 1; a < s->dims; a++)
             if (high[a] - low[a] > high[axis] - low[axis]) axis = a;

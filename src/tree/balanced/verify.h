@@ -83,7 +83,7 @@ static violation SAP_TYPED(check_box)(const sap_tree* tree, int32_t depth, int64
 
 static int32_t SAP_TYPED(axis_by_rule)(const sap_tree* tree, int32_t depth, const SAP_TYPED(summary) * both) {
     const sap_tree_shape* s = &tree->shape;
-    if (tree->options.axis == SAP_AXIS_CYCLE) return depth % s->dims;
+    if (tree->options.axis == SAP_AXIS_CYCLE) return (s->slice.root_depth + depth) % s->dims;
     SAP_ASSERT(both->first[0].x);
     int32_t widest = 0;
     SAP_REAL most = -1;
@@ -102,7 +102,8 @@ static violation SAP_TYPED(check_inner)(const sap_tree* tree, int32_t depth, int
                                         const SAP_TYPED(summary) * right) {
     const sap_tree_shape* s = &tree->shape;
     int64_t node = ((int64_t)1 << depth) + index;
-    int64_t count = ((index + 1) * s->count >> depth) - (index * s->count >> depth);
+    const int32_t below = s->depth - depth;
+    int64_t count = sap_leaf_rank(s, (index + 1) << below) - sap_leaf_rank(s, index << below);
     int32_t axis = tree->arrays[s->axis_at + (size_t)node];
     SAP_REAL split = ((const SAP_REAL*)(const void*)(tree->arrays + s->split_at))[node];
     if (axis >= s->dims) return (violation){"axis out of range at node", node};
