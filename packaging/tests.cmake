@@ -12,7 +12,7 @@ endif()
 
 # What the thread sanitizer is for; and test_determinism, at the optimisation level of that preset.
 add_custom_target(threaded_tests)
-set(sapwood_threaded team threads sets determinism mesh_tree rays ray_calls instances render surface)
+set(sapwood_threaded team threads sets cluster determinism mesh_tree rays ray_calls instances render surface)
 
 foreach(source IN LISTS sapwood_tests)
   get_filename_component(name ${source} NAME_WE)
@@ -29,6 +29,20 @@ foreach(source IN LISTS sapwood_tests)
     add_dependencies(threaded_tests ${name})
   endif()
 endforeach()
+
+# Ranks that are processes. An MPI that does not start ranks here (as root, on few processors) is told to.
+if(SAPWOOD_HAVE_MPI AND MPIEXEC_EXECUTABLE)
+  add_executable(mpi_cluster ${PROJECT_SOURCE_DIR}/tests/mpi/cluster.c ${PROJECT_SOURCE_DIR}/src/cluster/mpi/comm_mpi.c)
+  target_link_libraries(mpi_cluster PRIVATE sapwood_flags sapwood_static MPI::MPI_C m)
+  target_compile_definitions(mpi_cluster PRIVATE SAP_MPI_PIECE=16384) # large messages take several
+  set_target_properties(mpi_cluster PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  foreach(ranks IN ITEMS 1 2 3)
+    add_test(NAME mpi_cluster_${ranks}
+      COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:mpi_cluster>)
+    set_tests_properties(mpi_cluster_${ranks} PROPERTIES TIMEOUT 60 PROCESSORS 2 ENVIRONMENT
+      "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
+  endforeach()
+endif()
 
 # In WebAssembly only these programs are meant to run: some under node, with vectors and some of them without, and those
 # of OpenGL in a browser, where web/tests/library.test.mjs opens a page for each.

@@ -8,6 +8,7 @@
 #include "align.h"
 #include "base.h"
 #include "cloud.h"
+#include "cluster.h"
 #include "files.h"
 #include "gl.h"
 #include "grid.h"

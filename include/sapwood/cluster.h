@@ -1,0 +1,193 @@
+/**
+ * @file cluster.h
+ * One tree over the points of many ranks: threads, processes, machines. Each rank gives a share of the points and asks
+ * its own queries; answers are those of one tree over all points, bit for bit (points.h).
+ *
+ * **Ranks** are numbered from 0. They speak through a communicator (::sap_comm), of which each rank has its own handle.
+ * Functions that take a handle, or a tree that was built with one, are *collective* unless they say otherwise: all ranks
+ * call the same ones in the same order, each with its own points and queries, of which there may be none. Options,
+ * dims, k and radius must be the same on all ranks.
+ *
+ * **Failure.** A call that fails on one rank returns the same status on all: that of the lowest rank on which it failed,
+ * and the log of every other rank names that rank. No rank waits for ever, and the communicator stays usable. Only a
+ * handle or tree that is NULL is refused on this rank alone, because nobody can be told. If the communicator's own
+ * engine fails, it is of no use any more: all ranks' calls return the engine's status until it is closed.
+ */
+#ifndef SAPWOOD_CLUSTER_H
+#define SAPWOOD_CLUSTER_H
+
+#include "points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A rank's handle of a communicator. One thread at a time may use it. Trees keep a pointer to it: close it last. */
+typedef struct sap_comm sap_comm;
+
+/** How numbers of all ranks become one. */
+typedef enum sap_reduction {
+    SAP_REDUCE_SUM = 0, /**< modulo 2^64 */
+    SAP_REDUCE_MIN = 1, /**< the smallest */
+    SAP_REDUCE_MAX = 2  /**< the largest */
+} sap_reduction;
+
+/**
+ * What carries the messages: a table of functions over a state of the engine's own. Threads and MPI are two engines;
+ * others may be made of this table. Sapwood calls them in the same order on all ranks; each returns when this rank may
+ * use its buffers again. `stream` is NULL, and buffers lie in host memory, unless `device_memory` is set: then buffers
+ * may lie in GPU memory, and the work goes to that CUDA stream. Bytes are never negative and may be 0; buffers of 0
+ * bytes may be NULL.
+ */
+typedef struct sap_comm_engine {
+    /** All-gather: mine[bytes], the same number on all ranks, to all[rank * bytes] on all. */
+    sap_status (*gather)(void* state, const void* mine, int64_t bytes, void* all, void* stream);
+    /** All-to-all: to rank r go send_bytes[r] bytes, from rank r come receive_bytes[r]; both buffers hold the ranks' parts
+     *  one after the other, in the order of the ranks. What comes is what was sent; counts may exceed 2^31. */
+    sap_status (*exchange)(void* state, const void* send, const int64_t* send_bytes, void* receive,
+                           const int64_t* receive_bytes, void* stream);
+    /** All-reduce, in place: values[count], as many on all ranks. */
+    sap_status (*reduce)(void* state, sap_reduction how, uint64_t* values, int64_t count, void* stream);
+    /** Ranks with one color become a communicator of their own, in the order of (key, rank); color < 0: none, NULL. */
+    sap_status (*split)(void* state, int32_t color, int32_t key, sap_comm** part);
+    /** Ends the waiting of all ranks: their calls, this one's too, return `status` from now on. Any thread. */
+    void (*abort)(void* state, sap_status status);
+    /** Frees the state. */
+    void (*close)(void* state);
+    bool device_memory;   /**< buffers of gather, exchange and reduce may lie in GPU memory */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_comm_engine;
+
+/**
+ * Makes a handle of an engine; the table is copied. `allocator` NULL: the C library's heap. Not collective. On failure
+ * the state stays the caller's. Errors: SAP_ERROR_ARGUMENT (a NULL, a function missing, a rank that is not below size,
+ * words that are reserved), SAP_ERROR_MEMORY.
+ */
+SAP_API sap_status sap_comm_open(const sap_comm_engine* engine, void* state, int32_t rank, int32_t size,
+                                 const sap_allocator* allocator, sap_comm** comm);
+
+/**
+ * Makes a communicator of `size` ranks that are threads of this process: comms[size], one handle a thread. `allocator` as
+ * for sap_comm_open. Called once, by one thread, not collectively; each thread closes its handle. A message is a copy
+ * from one rank's memory to another's. Errors: SAP_ERROR_ARGUMENT (size not in 1…1024, a NULL), SAP_ERROR_MEMORY,
+ * SAP_ERROR_UNSUPPORTED (more than one rank in a build without threads).
+ */
+SAP_API sap_status sap_comm_open_threads(int32_t size, const sap_allocator* allocator, sap_comm** comms);
+
+/** Closes a handle. NULL is allowed. Not collective, but MPI's engine waits for nobody only if no call is under way. */
+SAP_API void sap_comm_close(sap_comm* comm);
+
+/** The number of this rank, and of ranks; -1 and 0 if comm is NULL. Not collective. */
+SAP_API int32_t sap_comm_rank(const sap_comm* comm);
+/** See sap_comm_rank. */
+SAP_API int32_t sap_comm_size(const sap_comm* comm);
+
+/**
+ * Divides the ranks: those that give the same color, from 0 on, get a communicator of their own, with ranks in the order
+ * of (key, rank). With a color of -1 a rank belongs to none, and *part is NULL. Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_MEMORY, the engine's.
+ */
+SAP_API sap_status sap_comm_split(sap_comm* comm, int32_t color, int32_t key, sap_comm** part);
+
+/**
+ * Ends the waiting of all ranks, such as when this rank cannot go on: calls under way and later ones return `status`,
+ * which must not be SAP_OK. Threads return; MPI has no means but to end the processes (MPI_Abort). Not collective, any
+ * thread. NULL is allowed.
+ */
+SAP_API void sap_comm_abort(sap_comm* comm, sap_status status);
+
+/** A tree over the points of all ranks. It never changes; one thread of each rank may use it at a time. */
+typedef struct sap_cluster_tree sap_cluster_tree;
+
+/**
+ * Builds one balanced tree over the points of all ranks. ids[share.count] are the points' global ids, not negative and
+ * all different; NULL: they are counted up through the ranks' rows. The tree is the one that sap_tree_build would build
+ * over all points in the order of their ids, cut where the shares of the ranks end: nodes, splits and leaves are the
+ * same bytes. Rank r holds leaves that follow one another, those of rank r + 1 follow them. With 2^m ranks each holds one
+ * subtree, and at most ceil(n / 2^m) points; with other numbers of ranks several, and at most 1/16 more than that and one
+ * leaf, whatever the distribution. If there are fewer leaves than ranks, some hold none.
+ *
+ * Exact medians in the total order (coordinates, id) are found by histograms of key bits, added up over all ranks, all
+ * nodes of a level together (the counting that PANDA samples: Patwary et al. 2016, made exact); then all points are
+ * moved at once, and each rank builds its part. O(n/P log n) time and about 32 bytes of scratch memory a 3-D point beside those of
+ * sap_tree_build; ceil(log2 P) levels (5 more where P is no power of two) of at most 5 reductions for each key of
+ * 32 bits; one exchange of points.
+ *
+ * Options: medians only, open axes, no drop_duplicates: SAP_ERROR_UNSUPPORTED, as on devices that are not CPUs. A rank may
+ * give and hold up to 2^31-1 points, all together 2^40. Errors: as sap_tree_build; the engine's.
+ */
+SAP_API sap_status sap_cluster_build(sap_comm* comm, sap_device* device, sap_points share, const int64_t* ids,
+                                     const sap_tree_options* options, sap_cluster_tree** tree);
+/** ::sap_cluster_build in double precision. */
+SAP_API sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap_points_f64 share, const int64_t* ids,
+                                         const sap_tree_options* options, sap_cluster_tree** tree);
+
+/** Frees a rank's part of a tree. NULL is allowed. Not collective. */
+SAP_API void sap_cluster_free(sap_cluster_tree* tree);
+
+/** What a tree is, here and on all ranks. */
+typedef struct sap_cluster_info {
+    int64_t count;              /**< points in the whole tree */
+    int64_t source_count;       /**< points given by all ranks */
+    int64_t not_finite;         /**< of these, left out by drop_nonfinite */
+    int64_t leaves;             /**< of the whole tree */
+    int32_t depth;              /**< of the whole tree's leaves */
+    int32_t dims;               /**< coordinates a point */
+    int32_t real_bits;          /**< 32 or 64 */
+    int32_t subtrees;           /**< of the whole tree that this rank holds */
+    int64_t count_here;         /**< points in them */
+    int64_t moved;              /**< points that other ranks gave and this one holds */
+    double lower[SAP_MAX_DIMS]; /**< tight box of all points; +infinity if there are none */
+    double upper[SAP_MAX_DIMS]; /**< tight box of all points; -infinity if there are none */
+    uint64_t reserved[4];       /**< for later versions: zero */
+} sap_cluster_info;
+
+/** Describes a tree. Not collective. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_cluster_describe(const sap_cluster_tree* tree, sap_cluster_info* info);
+
+/**
+ * The k nearest points of each of this rank's queries, as ::sap_nearest: ids[count*k], global ones, and distance2[count*k],
+ * each of which may be NULL; missing neighbours are -1 at infinite distance. A query first goes to the rank whose part
+ * is nearest; those whose box is not farther than the k-th point found there are asked, too. Of `search`, k and radius
+ * are for clusters; walk and ordered are only hints; all else must be zero (SAP_ERROR_UNSUPPORTED). Memory: twice the
+ * answers. Errors: as sap_nearest; the engine's. If the call fails, the answers hold unspecified values.
+ */
+SAP_API sap_status sap_cluster_nearest(const sap_cluster_tree* tree, sap_points queries, const sap_search* search,
+                                       int64_t* ids, float* distance2);
+/** ::sap_cluster_nearest in double precision, on a tree built in double precision. */
+SAP_API sap_status sap_cluster_nearest_f64(const sap_cluster_tree* tree, sap_points_f64 queries,
+                                           const sap_search* search, int64_t* ids, double* distance2);
+
+/** How many points of all ranks lie within a radius of each of this rank's queries: ::sap_radius_count. */
+SAP_API sap_status sap_cluster_radius_count(const sap_cluster_tree* tree, sap_points queries, double radius,
+                                            int64_t* counts);
+/** ::sap_cluster_radius_count in double precision. */
+SAP_API sap_status sap_cluster_radius_count_f64(const sap_cluster_tree* tree, sap_points_f64 queries, double radius,
+                                                int64_t* counts);
+
+/** Neighbours in rows, as ::sap_neighbors, with global ids. All arrays lie in host memory. */
+typedef struct sap_cluster_neighbors {
+    int64_t count;               /**< rows */
+    const int64_t* offsets;      /**< count + 1 of them, offsets[0] = 0 */
+    const int64_t* ids;          /**< offsets[count] of them */
+    const float* distance2;      /**< as many; NULL for a double-precision tree */
+    const double* distance2_f64; /**< as many; NULL for a float tree */
+} sap_cluster_neighbors;
+
+/** Frees neighbours. NULL is allowed. Not collective. */
+SAP_API void sap_cluster_neighbors_free(sap_cluster_neighbors* neighbors);
+
+/**
+ * The points of all ranks within a radius of each of this rank's queries: ::sap_radius, each row in the order of the one
+ * tree. A query goes to the ranks whose boxes the ball meets. Errors: as sap_radius; the engine's.
+ */
+SAP_API sap_status sap_cluster_radius(const sap_cluster_tree* tree, sap_points queries, double radius,
+                                      sap_cluster_neighbors** found);
+/** ::sap_cluster_radius in double precision. */
+SAP_API sap_status sap_cluster_radius_f64(const sap_cluster_tree* tree, sap_points_f64 queries, double radius,
+                                          sap_cluster_neighbors** found);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

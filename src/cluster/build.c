@@ -1,0 +1,199 @@
+// The public functions that make, describe and free trees over all ranks.
+#include "cluster/cluster.h"
+#include "tree/queries.h"
+#include <math.h>
+#include <string.h>
+
+// What each rank tells the others of its share.
+typedef struct told {
+    int64_t given, not_finite;
+    int64_t with_ids, without_ids; // points
+} told;
+
+// A build under way.
+typedef struct building {
+    sap_comm* comm;
+    sap_device* device;
+    sap_cluster_tree* tree;
+    const int64_t* ids;
+    sap_rows rows;
+    sap_tree_options options; // defaults filled in
+    sap_cut cut;
+    told own;
+    sap_scratch shares;
+    int64_t first_id;
+} building;
+
+static sap_status check_arguments(building* b, const sap_tree_options* options, sap_cluster_tree* const* tree) {
+    sap_device* device = b->device;
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");
+    sap_status status = sap_rows_check(device, &b->rows, "share");
+    if (status == SAP_OK) status = sap_tree_options_read(device, &b->rows, options, &b->options);
+    if (status != SAP_OK) return status;
+    if (device->table->kind != SAP_CPU) return sap_unsupported(device, "hold a part of a tree over ranks");
+    if (b->options.split != SAP_SPLIT_MEDIAN)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: trees over ranks are cut at medians only");
+    if (b->options.drop_duplicates)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.drop_duplicates: not with trees over ranks");
+    for (int32_t a = 0; a < SAP_MAX_DIMS; a++)
+        if (b->options.period[a] != 0)
+            return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.period: not with trees over ranks");
+    for (int64_t i = 0; i < b->rows.count && b->ids; i++)
+        if (b->ids[i] < 0)
+            return sap_fail(device, SAP_ERROR_ARGUMENT, "ids: that of row %lld is %lld, which is negative",
+                            (long long)i, (long long)b->ids[i]);
+    return SAP_OK;
+}
+
+// Lists the rows that the tree is made of, and refuses those that no tree takes.
+static sap_status list_rows(building* b) {
+    const sap_rows* rows = &b->rows;
+    const double most = sap_largest_coordinate(rows->real_bits, rows->dims);
+    for (int64_t i = 0; i < rows->count; i++) {
+        const int64_t at = i * rows->stride;
+        bool good = true, finite = true;
+        for (int32_t a = 0; a < rows->dims; a++) {
+            const double x = rows->real_bits == 64 ? ((const double*)rows->coords)[at + a]
+                                                   : (double)((const float*)rows->coords)[at + a];
+            good = good && fabs(x) <= most;
+            finite = finite && isfinite(x);
+        }
+        if (good) {
+            b->cut.order[b->cut.given++] = (int32_t)i;
+        } else if (b->options.drop_nonfinite && !finite) {
+            b->own.not_finite++;
+        } else {
+            const unsigned char* point = (const unsigned char*)rows->coords + (size_t)at * (size_t)rows->real_bits / 8;
+            return sap_point_refuse(b->device, point, rows->dims, rows->real_bits, i);
+        }
+    }
+    return SAP_OK;
+}
+
+static sap_status begin(building* b, const sap_tree_options* options, sap_cluster_tree* const* tree) {
+    sap_status status = check_arguments(b, options, tree);
+    if (status != SAP_OK) return status;
+    b->cut.rows = &b->rows;
+    b->cut.options = &b->options;
+    status = sap_cut_open(b->device, b->comm, &b->cut);
+    if (status == SAP_OK) status = list_rows(b);
+    if (status != SAP_OK) return status;
+    b->own.given = b->rows.count;
+    b->own.with_ids = b->ids ? b->rows.count : 0;
+    b->own.without_ids = b->rows.count - b->own.with_ids;
+    b->tree = sap_memory_allocate_zero(b->device, sizeof *b->tree);
+    const size_t bytes = (size_t)b->comm->size * sizeof(told);
+    if (b->tree && sap_scratch_take(b->device, bytes, &b->shares)) return SAP_OK;
+    return sap_fail(b->device, SAP_ERROR_MEMORY, "no memory for a tree over ranks");
+}
+
+// What all shares are together, and which ids this rank's points have if none were given.
+static sap_status add_shares(building* b) {
+    told* all = (told*)(void*)b->shares.memory;
+    told sum = {0, 0, 0, 0};
+    const sap_status status = sap_comm_gather(b->comm, b->device, &b->own, (int64_t)sizeof b->own, all);
+    if (status != SAP_OK) return status;
+    for (int32_t r = 0; r < b->comm->size; r++) {
+        if (r == b->comm->rank) b->first_id = sum.given;
+        sum.given += all[r].given;
+        sum.not_finite += all[r].not_finite;
+        sum.with_ids += all[r].with_ids;
+        sum.without_ids += all[r].without_ids;
+    }
+    if (sum.with_ids && sum.without_ids)
+        return sap_fail(b->device, SAP_ERROR_ARGUMENT, "ids: some ranks give them for their points, others do not");
+    b->tree->source_count = sum.given;
+    b->tree->not_finite = sum.not_finite;
+    // All ranks look at ids, or none does; one without points may have given none.
+    static const int64_t none = 0;
+    b->cut.ids = sum.with_ids ? b->rows.count ? b->ids : &none : NULL;
+    return SAP_OK;
+}
+
+static sap_status build_tree(building* b) {
+    sap_cluster_tree* tree = b->tree;
+    sap_status status = add_shares(b);
+    if (status != SAP_OK) return status;
+    status = sap_cut_find(b->comm, b->device, &b->cut);
+    if (status != SAP_OK) return status;
+    tree->comm = b->comm;
+    tree->device = b->device;
+    tree->options = b->options;
+    tree->options.drop_nonfinite = false; // none is left
+    tree->count = b->cut.count;
+    tree->dims = b->rows.dims;
+    tree->real_bits = b->rows.real_bits;
+    tree->depth = b->cut.depth;
+    status = sap_cluster_move(tree, &b->cut, b->first_id);
+    return status == SAP_OK ? sap_cluster_top_open(tree, &b->cut) : status;
+}
+
+static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* points, const int64_t* ids,
+                        const sap_tree_options* options, sap_cluster_tree** tree) {
+    if (!comm) return SAP_ERROR_ARGUMENT;
+    building b = {.comm = comm, .device = device, .ids = ids, .rows = *points};
+    sap_status status = begin(&b, options, tree);
+    const uint64_t same[] = {(uint64_t)points->dims, (uint64_t)points->real_bits, (uint64_t)b.options.leaf_size,
+                             (uint64_t)b.options.axis, b.options.drop_nonfinite};
+    status = sap_comm_agree(comm, device, status, same, (int32_t)(sizeof same / sizeof *same));
+    if (status == SAP_OK) status = build_tree(&b);
+    if (device) {
+        sap_scratch_give(device, &b.shares);
+        sap_cut_close(device, &b.cut);
+        if (b.tree) b.tree->device = device;
+    }
+    if (status == SAP_OK)
+        *tree = b.tree;
+    else
+        sap_cluster_free(b.tree);
+    return status;
+}
+
+sap_status sap_cluster_build(sap_comm* comm, sap_device* device, sap_points share, const int64_t* ids,
+                             const sap_tree_options* options, sap_cluster_tree** tree) {
+    const sap_rows rows = sap_rows_f32(share);
+    return build(comm, device, &rows, ids, options, tree);
+}
+
+sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap_points_f64 share, const int64_t* ids,
+                                 const sap_tree_options* options, sap_cluster_tree** tree) {
+    const sap_rows rows = sap_rows_f64(share);
+    return build(comm, device, &rows, ids, options, tree);
+}
+
+void sap_cluster_free(sap_cluster_tree* tree) {
+    if (!tree) return;
+    sap_device* device = tree->device;
+    for (int32_t i = 0; i < tree->piece_count; i++) {
+        sap_cluster_piece* piece = &tree->pieces[i];
+        sap_tree_free(piece->tree);
+        sap_memory_release(device, piece->ids, (size_t)piece->count * sizeof *piece->ids);
+    }
+    sap_memory_release(device, tree->pieces, (size_t)tree->most_pieces * sizeof *tree->pieces);
+    sap_memory_release(device, tree->planes, (size_t)tree->most_pieces * sizeof *tree->planes);
+    sap_cluster_top_close(device, &tree->top);
+    sap_memory_release(device, tree, sizeof *tree);
+}
+
+sap_status sap_cluster_describe(const sap_cluster_tree* tree, sap_cluster_info* info) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    if (!info) return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "info: is NULL");
+    sap_cluster_info i = {.count = tree->count,
+                          .source_count = tree->source_count,
+                          .not_finite = tree->not_finite,
+                          .leaves = (int64_t)1 << tree->depth,
+                          .depth = tree->depth,
+                          .dims = tree->dims,
+                          .real_bits = tree->real_bits,
+                          .subtrees = tree->piece_count,
+                          .moved = tree->moved};
+    const double* box = tree->top.boxes + 2 * tree->dims; // of the root
+    for (int32_t p = 0; p < tree->piece_count; p++) i.count_here += tree->pieces[p].count;
+    for (int32_t a = 0; a < tree->dims; a++) {
+        i.lower[a] = box[a];
+        i.upper[a] = box[tree->dims + a];
+    }
+    *info = i;
+    return SAP_OK;
+}

@@ -1,0 +1,54 @@
+// A rank's part of a tree over all ranks.
+#ifndef SAPWOOD_CLUSTER_CLUSTER_H
+#define SAPWOOD_CLUSTER_CLUSTER_H
+
+#include "cluster/comm.h"
+#include "cluster/cut.h"
+
+// A subtree of the one tree that this rank holds.
+typedef struct sap_cluster_piece {
+    sap_tree* tree; // a slice; its ids are places in `ids`
+    int64_t* ids;   // global ones, [count], ascending
+    int64_t count;
+    int64_t index; // of the root in the one tree, among the nodes of its depth
+    int32_t depth;
+} sap_cluster_piece;
+
+// Tight boxes of the subtrees of all ranks, from left to right, and a binary tree over them: node 1 is the root, node i
+// has the children 2i and 2i + 1, the subtrees are the last nodes. Each box is real lower[dims], upper[dims] as doubles.
+typedef struct sap_cluster_top {
+    int32_t count;  // of subtrees
+    int32_t leaves; // a power of two, no less
+    int32_t dims, real_bits;
+    double* boxes;   // [2 * leaves][2 * dims]; an empty one is infinite inside out
+    int32_t* owners; // [count] ascending
+    size_t boxes_bytes, owners_bytes;
+} sap_cluster_top;
+
+struct sap_cluster_tree {
+    sap_comm* comm;
+    sap_device* device;
+    sap_tree_options options;
+    int64_t count, source_count, not_finite;
+    int64_t moved; // points that others gave and this rank holds
+    int32_t dims, real_bits, depth;
+    sap_cluster_piece* pieces;
+    int32_t piece_count, most_pieces; // that there is room for
+    sap_cut_plane* planes;            // [most_pieces] the nodes above all subtrees, level by level
+    int32_t plane_count;
+    sap_cluster_top top;
+};
+
+// ---- cluster/move.c: sends each rank's points where they belong, and builds this rank's subtrees.
+sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t first_id);
+
+// ---- cluster/top.c
+sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut);
+void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top);
+// The rank that holds the subtree nearest to a query, or -1 if none is at a finite distance.
+int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query);
+// The ranks but `without` that hold a subtree whose distance2 is at most `most`: ascending, into ranks[]; how many.
+int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
+                               int32_t* ranks);
+
+#endif

@@ -1,0 +1,34 @@
+// A rank's handle of a communicator, and what the room says through it. Functions here are collective: all ranks call the
+// same ones in the same order.
+#ifndef SAPWOOD_CLUSTER_COMM_H
+#define SAPWOOD_CLUSTER_COMM_H
+
+#include "device/device.h"
+#include "sapwood/cluster.h"
+
+struct sap_comm {
+    sap_comm_engine engine;
+    void* state;
+    int32_t rank, size;
+    sap_allocator allocator;
+    bool of_engine;    // the handle lies in the engine's memory
+    sap_status failed; // of the engine; else SAP_OK
+};
+
+// The allocator given, or the heap.
+sap_allocator sap_comm_allocator(const sap_allocator* given);
+
+// The engine's functions for host memory. If one fails, all ranks are told to stop. `device` is for the log.
+sap_status sap_comm_gather(sap_comm* comm, const sap_device* device, const void* mine, int64_t bytes, void* all);
+sap_status sap_comm_exchange(sap_comm* comm, const sap_device* device, const void* send, const int64_t* send_bytes,
+                             void* receive, const int64_t* receive_bytes);
+sap_status sap_comm_reduce(sap_comm* comm, const sap_device* device, sap_reduction how, uint64_t* values,
+                           int64_t count);
+
+enum { SAP_AGREE_MOST = 12 };
+// The ranks say how they fared, before any of them goes on. If all of them are well, and `count` values are the same on
+// all ranks, SAP_OK; otherwise the same status everywhere: that of the lowest rank that failed, which has logged why.
+sap_status sap_comm_agree(sap_comm* comm, const sap_device* device, sap_status status, const uint64_t* values,
+                          int32_t count);
+
+#endif

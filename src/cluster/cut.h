@@ -1,0 +1,55 @@
+// The top of the one tree: which subtrees the ranks hold, found by all ranks together.
+//
+// Nodes of one level are split together. A node's median is found by counting: the keys of a point - its coordinates from
+// the node's axis on, cyclically, then its id - are numbers of 32 or 64 bits, of which a few at a time are counted over
+// all ranks; points that share the median's bits so far stay in question. Points that are equal in all keys go left in the
+// order of ranks and rows, as many as there is room for. So the cut is exact for any points.
+#ifndef SAPWOOD_CLUSTER_CUT_H
+#define SAPWOOD_CLUSTER_CUT_H
+
+#include "cluster/comm.h"
+#include "tree/layout.h"
+
+// A node of the one tree, and which of this rank's points are below it.
+typedef struct sap_cut_node {
+    int64_t index;      // among the nodes of its depth, from the left
+    int64_t low, high;  // ranks, in the sense of orders, of its points
+    int64_t begin, end; // this rank's: order[begin … end - 1]
+    int32_t depth;
+    int32_t owner; // the rank that will hold it all
+} sap_cut_node;
+
+// A node that was split.
+typedef struct sap_cut_plane {
+    int64_t index;
+    int32_t depth, axis;
+    double split;
+} sap_cut_plane;
+
+typedef struct sap_cut {
+    const sap_rows* rows; // that this rank gives
+    const int64_t* ids;   // of the rows; NULL: they ascend with ranks and rows
+    const sap_tree_options* options;
+    int64_t given;         // rows of order
+    int64_t count;         // points of all ranks
+    int32_t depth;         // of the one tree's leaves
+    int32_t deepest;       // node that may be cut off
+    int32_t* order;        // [given] rows, in the order of the subtrees
+    sap_cut_node* pieces;  // subtrees, from left to right
+    sap_cut_plane* planes; // nodes above them
+    int32_t piece_count, plane_count;
+    int32_t most_pieces;
+    sap_scratch points, nodes; // hold the arrays
+} sap_cut;
+
+// Finds the cut. order[given] holds the rows to be divided, ascending. Collective; hand the cut back in any case.
+sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut);
+// Makes room for order[rows->count].
+sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut);
+void sap_cut_close(sap_device* device, sap_cut* cut);
+
+// Coordinates in their order as unsigned numbers, and back; minus zero is zero.
+uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis);
+double sap_cut_value(uint64_t key, int32_t real_bits);
+
+#endif

@@ -1,0 +1,164 @@
+// The top tree that every rank has: which ranks may hold what is near a query. Distances to boxes are computed as those to
+// points are, operation by operation, in the tree's precision; each rounding keeps order, so that no point of a box is
+// nearer than the box.
+#include "base/assert.h"
+#include "cluster/cluster.h"
+#include <math.h>
+#include <string.h>
+
+enum { MOST_WAITING = 64 }; // a node a level, of at most 2^31 subtrees
+
+static double* box_of(const sap_cluster_top* top, int64_t node) { return top->boxes + node * 2 * top->dims; }
+
+static double distance2_f32(const sap_cluster_top* top, const double* box, const float* query) {
+    float sum = 0;
+    for (int32_t a = 0; a < top->dims; a++) {
+        const float lower = (float)box[a], upper = (float)box[top->dims + a], q = query[a];
+        const float offset = q < lower ? q - lower : q > upper ? q - upper : q - q; // NaN stays
+        sum += offset * offset;
+    }
+    return (double)sum;
+}
+
+static double distance2_f64(const sap_cluster_top* top, const double* box, const double* query) {
+    double sum = 0;
+    for (int32_t a = 0; a < top->dims; a++) {
+        const double lower = box[a], upper = box[top->dims + a], q = query[a];
+        const double offset = q < lower ? q - lower : q > upper ? q - upper : q - q;
+        sum += offset * offset;
+    }
+    return sum;
+}
+
+// Infinite, or NaN, where nothing can be a neighbour.
+static double distance2(const sap_cluster_top* top, int64_t node, const void* query) {
+    const double* box = box_of(top, node);
+    return top->real_bits == 32 ? distance2_f32(top, box, query) : distance2_f64(top, box, query);
+}
+
+int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query) {
+    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = -1;
+    double least = INFINITY;
+    while (count > 0) {
+        const int32_t node = waiting[--count];
+        const double own = distance2(top, node, query);
+        if (!(own < least)) continue;
+        if (node >= top->leaves) {
+            least = own;
+            found = top->owners[node - top->leaves];
+            continue;
+        }
+        const double left = distance2(top, 2 * node, query), right = distance2(top, 2 * node + 1, query);
+        const bool left_first = left <= right || !(right <= left);
+        SAP_ASSERT(count + 2 <= MOST_WAITING);
+        waiting[count++] = left_first ? 2 * node + 1 : 2 * node;
+        waiting[count++] = left_first ? 2 * node : 2 * node + 1;
+    }
+    return found;
+}
+
+int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
+                               int32_t* ranks) {
+    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = 0;
+    while (count > 0) {
+        const int32_t node = waiting[--count];
+        const double own = distance2(top, node, query);
+        if (!(own <= most) || !isfinite(own)) continue;
+        if (node < top->leaves) {
+            SAP_ASSERT(count + 2 <= MOST_WAITING);
+            waiting[count++] = 2 * node + 1;
+            waiting[count++] = 2 * node;
+            continue;
+        }
+        const int32_t owner = top->owners[node - top->leaves];
+        if (owner == without || (found && ranks[found - 1] == owner)) continue;
+        ranks[found++] = owner;
+    }
+    return found;
+}
+
+// ---- Making it
+
+static sap_status allocate(sap_cluster_tree* tree, const sap_cut* cut) {
+    sap_cluster_top* top = &tree->top;
+    top->count = cut->piece_count;
+    top->leaves = 1;
+    while (top->leaves < top->count) top->leaves *= 2;
+    top->dims = tree->dims;
+    top->real_bits = tree->real_bits;
+    top->boxes_bytes = (size_t)top->leaves * 2 * 2 * (size_t)tree->dims * sizeof(double);
+    top->owners_bytes = (size_t)top->count * sizeof(int32_t);
+    top->boxes = sap_memory_allocate(tree->device, top->boxes_bytes);
+    top->owners = sap_memory_allocate(tree->device, top->owners_bytes);
+    if (top->boxes && top->owners) return SAP_OK;
+    return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the boxes of %d subtrees", (int)top->count);
+}
+
+// This rank's boxes as words of which the smallest of all ranks is to be found: numbers in their order, upper sides
+// inverted. The words take the place of the doubles that they become.
+static uint64_t word_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static void write_words(const sap_cluster_tree* tree, const sap_cut* cut, uint64_t* words) {
+    const int64_t each = 2 * (int64_t)tree->dims;
+    memset(words, 255, (size_t)(cut->piece_count * each) * sizeof *words);
+    for (int32_t i = 0, mine = 0; i < cut->piece_count; i++) {
+        sap_tree_info info;
+        if (cut->pieces[i].owner != tree->comm->rank) continue;
+        if (sap_tree_describe(tree->pieces[mine++].tree, &info) != SAP_OK || !info.count) continue;
+        for (int32_t a = 0; a < tree->dims; a++) {
+            words[i * each + a] = word_of(info.lower[a]);
+            words[i * each + tree->dims + a] = ~word_of(info.upper[a]);
+        }
+    }
+}
+
+static void read_words(const sap_cluster_top* top, const uint64_t* words, int32_t subtree, double* box) {
+    const int64_t at = (int64_t)subtree * 2 * top->dims;
+    const bool is_empty = subtree >= top->count || words[at] == UINT64_MAX;
+    for (int32_t a = 0; a < top->dims; a++) {
+        box[a] = is_empty ? INFINITY : sap_cut_value(words[at + a], 64);
+        box[top->dims + a] = is_empty ? -INFINITY : sap_cut_value(~words[at + top->dims + a], 64);
+    }
+}
+
+static void join_boxes(const sap_cluster_top* top) {
+    for (int64_t node = top->leaves - 1; node > 0; node--) {
+        const double *left = box_of(top, 2 * node), *right = box_of(top, 2 * node + 1);
+        double* box = box_of(top, node);
+        for (int32_t a = 0; a < top->dims; a++) {
+            box[a] = fmin(left[a], right[a]);
+            box[top->dims + a] = fmax(left[top->dims + a], right[top->dims + a]);
+        }
+    }
+}
+
+sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut) {
+    sap_cluster_top* top = &tree->top;
+    sap_scratch scratch = {NULL, 0};
+    const size_t bytes = (size_t)cut->piece_count * 2 * (size_t)tree->dims * sizeof(uint64_t);
+    sap_status status = allocate(tree, cut);
+    if (status == SAP_OK && !sap_scratch_take(tree->device, bytes, &scratch))
+        status = sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the boxes of %d subtrees", (int)top->count);
+    status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
+    if (status == SAP_OK) {
+        uint64_t* words = (uint64_t*)(void*)scratch.memory;
+        write_words(tree, cut, words);
+        status = sap_comm_reduce(tree->comm, tree->device, SAP_REDUCE_MIN, words,
+                                 (int64_t)cut->piece_count * 2 * tree->dims);
+        for (int32_t i = 0; i < top->leaves && status == SAP_OK; i++)
+            read_words(top, words, i, box_of(top, top->leaves + i));
+        if (status == SAP_OK) join_boxes(top);
+        for (int32_t i = 0; i < top->count; i++) top->owners[i] = cut->pieces[i].owner;
+    }
+    sap_scratch_give(tree->device, &scratch);
+    return status;
+}
+
+void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top) {
+    sap_memory_release(device, top->boxes, top->boxes_bytes);
+    sap_memory_release(device, top->owners, top->owners_bytes);
+}

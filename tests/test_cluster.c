@@ -1,0 +1,656 @@
+// Trees over ranks that are threads: the cut is that of one tree, and so are the answers, bit for bit.
+#include "allocator.h"
+#include "cluster/cluster.h"
+#include "families.h"
+#include "oracle.h"
+#include "test.h"
+#include <math.h>
+#include <pthread.h>
+
+enum { MOST_RANKS = 16 };
+
+#if defined(SAP_HAVE_THREADS)
+#define NEEDS_RANKS
+#else
+#define NEEDS_RANKS SKIP("built without threads: there is one rank")
+#endif
+
+// ---- Ranks
+
+typedef struct rank_thread {
+    pthread_t thread;
+    sap_comm* comm;
+    watch w;
+    sap_device* device;
+    void (*work)(struct rank_thread* r, void* context);
+    void* context;
+    sap_status status;
+} rank_thread;
+
+static void* run_rank(void* argument) {
+    rank_thread* r = argument;
+    sap_device_options options = watched(&r->w);
+    options.threads = 1;
+    if (CHECK_STATUS(sap_device_open(&options, &r->device), SAP_OK)) {
+        r->work(r, r->context);
+        sap_device_close(r->device);
+    }
+    CHECK_EQUAL(r->w.blocks, 0);
+    CHECK_EQUAL(r->w.wrong, 0);
+    return NULL;
+}
+
+// Runs `work` on each of `size` ranks.
+static void run_ranks(int32_t size, sap_comm** comms, void (*work)(rank_thread*, void*), void* context) {
+    rank_thread ranks[MOST_RANKS] = {{0}};
+    for (int32_t r = 0; r < size; r++) {
+        ranks[r].comm = comms[r];
+        ranks[r].work = work;
+        ranks[r].context = context;
+        CHECK(!pthread_create(&ranks[r].thread, NULL, run_rank, &ranks[r]));
+    }
+    for (int32_t r = 0; r < size; r++) pthread_join(ranks[r].thread, NULL);
+}
+
+static void on_threads(int32_t size, void (*work)(rank_thread*, void*), void* context) {
+    sap_comm* comms[MOST_RANKS];
+    if (!CHECK_STATUS(sap_comm_open_threads(size, NULL, comms), SAP_OK)) return;
+    run_ranks(size, comms, work, context);
+    for (int32_t r = 0; r < size; r++) sap_comm_close(comms[r]);
+}
+
+// ---- One tree, and the same over ranks
+
+// Who gives which points at first.
+typedef enum owners { OWNERS_BLOCKS, OWNERS_RANDOM, OWNERS_FIRST, OWNERS_SOME, OWNERS_COUNT } owners;
+
+typedef struct scene {
+    family kind;
+    int64_t size;
+    int32_t dims, real_bits, ranks;
+    owners give;
+    bool with_ids;
+    sap_tree_options options;
+    uint64_t chance;
+    cloud points; // all, in the order of ids
+    cloud queries;
+    int32_t* owner;  // [size]
+    int64_t* global; // [size] ids
+    sap_device* device;
+    sap_tree* one;
+} scene;
+
+static sap_status build_one(sap_device* device, const cloud* c, const sap_tree_options* options, sap_tree** tree) {
+    if (c->real_bits == 64)
+        return sap_tree_build_f64(device, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, options, tree);
+    return sap_tree_build(device, (sap_points){c->coords, c->count, c->dims, c->stride}, options, tree);
+}
+
+static void choose_owners(scene* s) {
+    uint64_t state = s->chance ^ 5;
+    int64_t id = (int64_t)(s->chance % 3);
+    for (int64_t i = 0; i < s->size; i++) {
+        int64_t owner = i * s->ranks / s->size;
+        if (s->give == OWNERS_RANDOM) owner = random_below(&state, s->ranks);
+        if (s->give == OWNERS_FIRST) owner = 0;
+        if (s->give == OWNERS_SOME) owner = owner / 2 * 2; // every second rank gives none
+        s->owner[i] = (int32_t)owner;
+        s->global[i] = s->with_ids ? id : i;
+        id += 1 + random_below(&state, s->chance % 2 ? 3 : INT64_C(1) << 33);
+    }
+}
+
+static void open_scene(scene* s) {
+    sap_device_options options = {.processor = SAP_CPU, .threads = 1};
+    s->points = cloud_of_family(s->kind, s->size, s->dims, s->real_bits, 0, s->chance);
+    s->owner = malloc(((size_t)s->size + 1) * sizeof *s->owner);
+    s->global = malloc(((size_t)s->size + 1) * sizeof *s->global);
+    choose_owners(s);
+    CHECK_STATUS(sap_device_open(&options, &s->device), SAP_OK);
+    CHECK_STATUS(build_one(s->device, &s->points, &s->options, &s->one), SAP_OK);
+    NOTE("%s n %d dims %d f%d ranks %d owners %d ids %d leaf %d axis %d", family_name(s->kind), (int)s->size, s->dims,
+         s->real_bits, s->ranks, (int)s->give, s->with_ids, s->options.leaf_size, (int)s->options.axis);
+}
+
+static void close_scene(scene* s) {
+    sap_tree_free(s->one);
+    sap_device_close(s->device);
+    cloud_free(&s->points);
+    free(s->owner);
+    free(s->global);
+    NOTE("%s", "");
+}
+
+// The points that a rank gives, with their ids. Without ids, only owners in blocks keep the order.
+static cloud share_of(const scene* s, int32_t rank, int64_t** ids) {
+    int64_t count = 0, at = 0;
+    for (int64_t i = 0; i < s->size; i++) count += s->owner[i] == rank;
+    cloud share = cloud_make(count, s->dims, s->real_bits, s->chance % 2 ? 0 : s->dims + 1);
+    *ids = malloc(((size_t)count + 1) * sizeof **ids);
+    // Backwards, so that ids do not ascend with rows, if there are any.
+    for (int64_t n = 0; n < s->size; n++) {
+        const int64_t i = s->with_ids ? s->size - 1 - n : n;
+        if (s->owner[i] != rank) continue;
+        for (int32_t a = 0; a < s->dims; a++) cloud_set(&share, at, a, cloud_get(&s->points, i, a));
+        (*ids)[at++] = s->global[i];
+    }
+    return share;
+}
+
+static sap_status build_over(rank_thread* r, const cloud* c, const int64_t* ids, const sap_tree_options* options,
+                             sap_cluster_tree** tree) {
+    if (c->real_bits == 64)
+        return sap_cluster_build_f64(r->comm, r->device, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, ids,
+                                     options, tree);
+    return sap_cluster_build(r->comm, r->device, (sap_points){c->coords, c->count, c->dims, c->stride}, ids, options,
+                             tree);
+}
+
+// Whether node `node` of the slice is node `other` of the one tree.
+static bool same_node(const sap_tree* a, int64_t node, const sap_tree* b, int64_t other) {
+    const size_t real = (size_t)a->shape.real_bits / 8;
+    return a->arrays[a->shape.axis_at + (size_t)node] == b->arrays[b->shape.axis_at + (size_t)other] &&
+           !memcmp(a->arrays + a->shape.split_at + (size_t)node * real,
+                   b->arrays + b->shape.split_at + (size_t)other * real, real);
+}
+
+static bool same_leaf(const scene* s, const sap_cluster_piece* piece, int64_t leaf, int64_t other) {
+    const sap_tree *a = piece->tree, *b = s->one;
+    const int32_t stride = a->shape.stride;
+    const size_t coords = (size_t)stride * (size_t)s->dims * (size_t)s->real_bits / 8;
+    const unsigned char *x = sap_block(a, leaf * stride), *y = sap_block(b, other * stride);
+    bool same = stride == b->shape.stride && !memcmp(x, y, coords);
+    for (int32_t i = 0; i < stride && same; i++) {
+        int32_t local, global;
+        memcpy(&local, x + coords + (size_t)i * 4, 4);
+        memcpy(&global, y + coords + (size_t)i * 4, 4);
+        same = (local < 0) == (global < 0) && (local < 0 || piece->ids[local] == s->global[global]);
+    }
+    return same;
+}
+
+// Boxes of a level, of all nodes that have some.
+static bool same_boxes(const sap_tree* a, const sap_tree* b, int32_t depth, int64_t index) {
+    const size_t real = (size_t)a->shape.real_bits / 8;
+    for (int32_t j = 0; j < a->shape.levels; j++) {
+        const int32_t below = a->shape.level_depth[j], other = b->shape.levels - a->shape.levels + j;
+        if (depth + below == 0 && b->shape.depth > 0) continue;
+        if (a->shape.depth == 0 && b->shape.depth > 0 && b->shape.level_depth[other] != depth) return false;
+        for (int64_t i = 0; i < (int64_t)1 << below; i++) {
+            const int64_t k = (index << below) + i;
+            for (int32_t x = 0; x < 2 * a->shape.dims; x++) {
+                const size_t p = (size_t)(((i >> 4) * 2 * a->shape.dims + x) * 16 + (i & 15)) * real;
+                const size_t q = (size_t)(((k >> 4) * 2 * a->shape.dims + x) * 16 + (k & 15)) * real;
+                if (memcmp(a->arrays + a->shape.box_at[j] + p, b->arrays + b->shape.box_at[other] + q, real))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void check_piece(const scene* s, const sap_cluster_piece* piece) {
+    const int32_t depth = piece->tree->shape.depth;
+    CHECK_EQUAL(depth + piece->depth, s->one->shape.depth);
+    CHECK_STATUS(sap_tree_verify(piece->tree), SAP_OK);
+    bool same = true;
+    for (int32_t d = 0; d < depth; d++)
+        for (int64_t i = 0; i < (int64_t)1 << d; i++)
+            same = same && same_node(piece->tree, ((int64_t)1 << d) + i, s->one,
+                                     ((int64_t)1 << (piece->depth + d)) + (piece->index << d) + i);
+    CHECK(same);
+    for (int64_t leaf = 0; leaf < (int64_t)1 << depth; leaf++)
+        same = same && same_leaf(s, piece, leaf, (piece->index << depth) + leaf);
+    CHECK(same);
+    CHECK(same_boxes(piece->tree, s->one, piece->depth, piece->index));
+}
+
+static void check_top(const scene* s, const sap_cluster_tree* tree) {
+    for (int32_t i = 0; i < tree->plane_count; i++) {
+        const sap_cut_plane* p = &tree->planes[i];
+        const int64_t node = ((int64_t)1 << p->depth) + p->index;
+        const void* splits = s->one->arrays + s->one->shape.split_at;
+        CHECK_EQUAL(p->axis, s->one->arrays[s->one->shape.axis_at + (size_t)node]);
+        CHECK(p->split == (s->real_bits == 64 ? ((const double*)splits)[node] : (double)((const float*)splits)[node]));
+    }
+}
+
+static void check_share(const scene* s, const sap_cluster_tree* tree) {
+    sap_cluster_info info;
+    sap_tree_info one;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_STATUS(sap_tree_describe(s->one, &one), SAP_OK);
+    CHECK_EQUAL(info.count, s->size);
+    CHECK_EQUAL(info.depth, one.depth);
+    const bool power = !(s->ranks & (s->ranks - 1));
+    const int64_t share = (s->size + s->ranks - 1) / s->ranks, leaf = s->one->shape.capacity;
+    const bool shares = s->one->shape.leaves >= s->ranks;
+    if (power && shares) CHECK(info.count_here <= share);
+    CHECK(info.count_here <= share + share / 16 + leaf);
+    for (int32_t a = 0; a < s->dims; a++) CHECK(info.lower[a] == one.lower[a] && info.upper[a] == one.upper[a]);
+}
+
+// ---- Answers
+
+static void check_nearest(const scene* s, const sap_cluster_tree* tree, const cloud* queries) {
+    static const int32_t ks[] = {1, 3, 8, 40};
+    const int32_t k = ks[s->chance % 4];
+    const size_t cells = (size_t)(queries->count * k) + 1, real = (size_t)s->real_bits / 8;
+    const double radii[] = {0, 0, 0.25, INFINITY};
+    const sap_search search = {.k = k, .radius = radii[s->chance / 4 % 4]};
+    int64_t* ids = malloc(cells * sizeof *ids);
+    int32_t* expected = malloc(cells * sizeof *expected);
+    unsigned char *near = malloc(cells * real), *expected_near = malloc(cells * real);
+    if (s->real_bits == 64) {
+        const sap_points_f64 q = {queries->coords, queries->count, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_nearest_f64(tree, q, &search, ids, (double*)(void*)near), SAP_OK);
+        CHECK_STATUS(sap_nearest_f64(s->one, q, &search, expected, (double*)(void*)expected_near), SAP_OK);
+    } else {
+        const sap_points q = {queries->coords, queries->count, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_nearest(tree, q, &search, ids, (float*)(void*)near), SAP_OK);
+        CHECK_STATUS(sap_nearest(s->one, q, &search, expected, (float*)(void*)expected_near), SAP_OK);
+    }
+    bool same = !memcmp(near, expected_near, (cells - 1) * real);
+    for (size_t i = 0; i + 1 < cells && same; i++) same = ids[i] == (expected[i] < 0 ? -1 : s->global[expected[i]]);
+    CHECK(same);
+    free(ids);
+    free(expected);
+    free(near);
+    free(expected_near);
+}
+
+static double radius_of(const scene* s) {
+    static const double radii[] = {0, 0.05, 0.3, 1.5, INFINITY};
+    return s->chance / 16 % 5 == 4 && s->size > 1000 ? 0.1 : radii[s->chance / 16 % 5];
+}
+
+static void check_radius(const scene* s, const sap_cluster_tree* tree, const cloud* queries) {
+    const double radius = radius_of(s);
+    const size_t real = (size_t)s->real_bits / 8;
+    sap_cluster_neighbors* found = NULL;
+    sap_neighbors* expected = NULL;
+    int64_t* counts = malloc(((size_t)queries->count + 1) * sizeof *counts);
+    if (s->real_bits == 64) {
+        const sap_points_f64 q = {queries->coords, queries->count, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_radius_count_f64(tree, q, radius, counts), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_f64(tree, q, radius, &found), SAP_OK);
+        CHECK_STATUS(sap_radius_f64(s->one, q, radius, &expected), SAP_OK);
+    } else {
+        const sap_points q = {queries->coords, queries->count, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_radius_count(tree, q, radius, counts), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius(tree, q, radius, &found), SAP_OK);
+        CHECK_STATUS(sap_radius(s->one, q, radius, &expected), SAP_OK);
+    }
+    if (found && expected && CHECK_EQUAL(found->count, queries->count)) {
+        const int64_t all = expected->offsets[queries->count];
+        bool same = !memcmp(found->offsets, expected->offsets, ((size_t)queries->count + 1) * sizeof *counts);
+        for (int64_t q = 0; q < queries->count && same; q++)
+            same = counts[q] == expected->offsets[q + 1] - expected->offsets[q];
+        CHECK(same);
+        for (int64_t i = 0; i < all && same; i++) same = found->ids[i] == s->global[expected->ids[i]];
+        CHECK(same);
+        const void* near = s->real_bits == 64 ? (const void*)found->distance2_f64 : found->distance2;
+        const void* far = s->real_bits == 64 ? (const void*)expected->distance2_f64 : expected->distance2;
+        CHECK(!same || !all || !memcmp(near, far, (size_t)all * real));
+    }
+    sap_neighbors_free(expected);
+    sap_cluster_neighbors_free(found);
+    free(counts);
+}
+
+// Each rank asks its own.
+static cloud queries_of(const scene* s, int32_t rank) {
+    uint64_t state = s->chance + (uint64_t)rank;
+    const int64_t count = rank % 3 == 1 ? 0 : 20 + rank;
+    cloud q = cloud_make(count, s->dims, s->real_bits, rank % 2 ? 0 : s->dims + 2);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t own = s->size ? random_below(&state, s->size) : -1;
+        for (int32_t a = 0; a < s->dims; a++) {
+            double x = random_unit(&state);
+            if (own >= 0 && i % 3 == 0) x = cloud_get(&s->points, own, a);
+            if (own >= 0 && i % 3 == 1) x = x * 0.01 + cloud_get(&s->points, own, a);
+            if (i == 5) x = cloud_limit(s->dims, s->real_bits);
+            if (i == 7 && a == 0) x = (double)NAN;
+            if (i == 8) x = s->real_bits == 64 ? 1e300 : 1e38;
+            if (i == 10) x = 1000;
+            cloud_set(&q, i, a, x);
+        }
+    }
+    return q;
+}
+
+static void check_scene(rank_thread* r, void* context) {
+    const scene* s = context;
+    int64_t* ids;
+    cloud share = share_of(s, sap_comm_rank(r->comm), &ids);
+    sap_cluster_tree* tree = NULL;
+    if (CHECK_STATUS(build_over(r, &share, s->with_ids ? ids : NULL, &s->options, &tree), SAP_OK)) {
+        for (int32_t i = 0; i < tree->piece_count; i++) check_piece(s, &tree->pieces[i]);
+        check_top(s, tree);
+        check_share(s, tree);
+        cloud queries = queries_of(s, sap_comm_rank(r->comm));
+        check_nearest(s, tree, &queries);
+        check_radius(s, tree, &queries);
+        cloud_free(&queries);
+    }
+    sap_cluster_free(tree);
+    cloud_free(&share);
+    free(ids);
+}
+
+TEST(is_the_one_tree) {
+    NEEDS_RANKS;
+    static const int64_t sizes[] = {0, 1, 2, 3, 15, 100, 1000, 3000};
+    static const int32_t all_dims[] = {1, 2, 3, 3, 4, 7};
+    static const int32_t leaf_sizes[] = {0, 1, 2, 8, 0, 100};
+    uint64_t state = 1;
+    for (int kind = 0; kind < FAMILY_COUNT; kind++)
+        for (int size = 0; size < 8; size++) {
+            scene s = {.kind = (family)kind, .size = sizes[size]};
+            s.dims = all_dims[random_below(&state, 6)];
+            s.real_bits = random_below(&state, 2) ? 64 : 32;
+            s.ranks = 1 + (int32_t)random_below(&state, size == 7 ? MOST_RANKS : 9);
+            s.give = (owners)random_below(&state, OWNERS_COUNT);
+            s.with_ids = s.give == OWNERS_RANDOM || random_below(&state, 2);
+            s.options.leaf_size = leaf_sizes[random_below(&state, 6)];
+            s.options.axis = random_below(&state, 3) ? SAP_AXIS_WIDEST : SAP_AXIS_CYCLE;
+            s.chance = random_next(&state);
+            open_scene(&s);
+            on_threads(s.ranks, check_scene, &s);
+            close_scene(&s);
+        }
+}
+
+// ---- Failures
+
+// An engine over another one's handle, which fails at one message.
+typedef enum message { MESSAGE_GATHER, MESSAGE_EXCHANGE, MESSAGE_REDUCE, MESSAGE_COUNT } message;
+
+typedef struct faulty {
+    sap_comm* inner;
+    message kind;
+    int64_t fail_at, sent; // of that kind, counted from 1
+} faulty;
+
+static bool fails(faulty* f, message kind) { return kind == f->kind && ++f->sent == f->fail_at; }
+
+static sap_status faulty_gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
+    faulty* f = state;
+    if (fails(f, MESSAGE_GATHER)) return SAP_ERROR_IO;
+    return f->inner->engine.gather(f->inner->state, mine, bytes, all, stream);
+}
+
+static sap_status faulty_exchange(void* state, const void* send, const int64_t* send_bytes, void* receive,
+                                  const int64_t* receive_bytes, void* stream) {
+    faulty* f = state;
+    if (fails(f, MESSAGE_EXCHANGE)) return SAP_ERROR_IO;
+    return f->inner->engine.exchange(f->inner->state, send, send_bytes, receive, receive_bytes, stream);
+}
+
+static sap_status faulty_reduce(void* state, sap_reduction how, uint64_t* values, int64_t count, void* stream) {
+    faulty* f = state;
+    if (fails(f, MESSAGE_REDUCE)) return SAP_ERROR_IO;
+    return f->inner->engine.reduce(f->inner->state, how, values, count, stream);
+}
+
+static sap_status faulty_split(void* state, int32_t color, int32_t key, sap_comm** part) {
+    faulty* f = state;
+    return f->inner->engine.split(f->inner->state, color, key, part);
+}
+
+static void faulty_abort(void* state, sap_status status) { sap_comm_abort(((faulty*)state)->inner, status); }
+static void faulty_close(void* state) { sap_comm_close(((faulty*)state)->inner); }
+
+static const sap_comm_engine faulty_engine = {faulty_gather, faulty_exchange, faulty_reduce, faulty_split,
+                                              faulty_abort,  faulty_close,    false,         {0}};
+
+enum { FEW_RANKS = 3, FEW_POINTS = 60 };
+
+typedef struct failing {
+    int32_t victim;
+    int64_t fail_from; // request for memory
+    sap_status statuses[MOST_RANKS];
+    int64_t requests;
+} failing;
+
+// Builds, and asks in every way; the first status that is not SAP_OK.
+static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const float* coords) {
+    sap_cluster_tree* tree = NULL;
+    sap_cluster_neighbors* found = NULL;
+    int64_t ids[5 * 4], counts[5];
+    float near[5 * 4];
+    const sap_points queries = {coords, 5, dims, 0};
+    const sap_search search = {.k = 4};
+    const sap_tree_options options = {.leaf_size = 4};
+    sap_status status =
+        sap_cluster_build(r->comm, r->device, (sap_points){coords, count, dims, 0}, NULL, &options, &tree);
+    if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, ids, near);
+    if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, NULL, near);
+    if (status == SAP_OK) status = sap_cluster_radius_count(tree, queries, 0.3, counts);
+    if (status == SAP_OK) status = sap_cluster_radius(tree, queries, 0.3, &found);
+    sap_cluster_neighbors_free(found);
+    sap_cluster_free(tree);
+    return status;
+}
+
+static void fill(float coords[3 * FEW_POINTS], int32_t rank) {
+    uint64_t state = (uint64_t)rank + 11;
+    for (int i = 0; i < 3 * FEW_POINTS; i++) coords[i] = (float)random_unit(&state);
+}
+
+static void ask_all(rank_thread* r, void* context) {
+    failing* f = context;
+    const int32_t rank = sap_comm_rank(r->comm);
+    float coords[3 * FEW_POINTS];
+    fill(coords, rank);
+    f->statuses[rank] = do_all(r, FEW_POINTS, 3, coords);
+    CHECK(f->statuses[rank] == SAP_OK || r->w.log_calls > 0);
+}
+
+TEST(a_message_fails) {
+    NEEDS_RANKS;
+    for (int kind = 0; kind < MESSAGE_COUNT; kind++) {
+        bool done = false;
+        for (int64_t n = 1; !done && n < 1000; n++) {
+            sap_comm *inner[FEW_RANKS], *comms[FEW_RANKS];
+            faulty states[FEW_RANKS] = {{0}};
+            failing f = {.victim = (int32_t)(n % FEW_RANKS)};
+            CHECK_STATUS(sap_comm_open_threads(FEW_RANKS, NULL, inner), SAP_OK);
+            for (int32_t r = 0; r < FEW_RANKS; r++) {
+                states[r] = (faulty){.inner = inner[r], .kind = (message)kind, .fail_at = r == f.victim ? n : 0};
+                CHECK_STATUS(sap_comm_open(&faulty_engine, &states[r], r, FEW_RANKS, NULL, &comms[r]), SAP_OK);
+            }
+            NOTE("kind %d message %d", kind, (int)n);
+            run_ranks(FEW_RANKS, comms, ask_all, &f);
+            done = f.statuses[f.victim] == SAP_OK;
+            for (int32_t r = 0; r < FEW_RANKS; r++) {
+                CHECK_STATUS(f.statuses[r], done ? SAP_OK : SAP_ERROR_IO);
+                sap_comm_close(comms[r]);
+            }
+        }
+        CHECK(done);
+    }
+    NOTE("%s", "");
+}
+
+static void run_out_of_memory(rank_thread* r, void* context) {
+    failing* f = context;
+    const int32_t rank = sap_comm_rank(r->comm);
+    float coords[3 * FEW_POINTS];
+    fill(coords, rank);
+    if (rank == f->victim) r->w.fail_from = r->w.requests + f->fail_from;
+    f->statuses[rank] = do_all(r, FEW_POINTS, 3, coords);
+    r->w.fail_from = 0;
+    CHECK_STATUS(do_all(r, FEW_POINTS, 3, coords), SAP_OK); // the ranks can go on
+}
+
+TEST(memory_is_refused) {
+    NEEDS_RANKS;
+    bool done = false;
+    for (int64_t n = 1; !done && n < 1000; n++) {
+        failing f = {.victim = (int32_t)(n % FEW_RANKS), .fail_from = n};
+        NOTE("request %d", (int)n);
+        on_threads(FEW_RANKS, run_out_of_memory, &f);
+        done = f.statuses[f.victim] == SAP_OK;
+        for (int32_t r = 0; r < FEW_RANKS; r++) CHECK_STATUS(f.statuses[r], done ? SAP_OK : SAP_ERROR_MEMORY);
+    }
+    CHECK(done);
+    NOTE("%s", "");
+}
+
+// What only rank 1 does wrong.
+static void ask_wrongly(rank_thread* r, void* context) {
+    const bool wrong = sap_comm_rank(r->comm) == 1;
+    float coords[3 * FEW_POINTS], near[4];
+    int64_t ids[FEW_POINTS], counts[1];
+    sap_cluster_tree *tree = NULL, *none = NULL;
+    sap_cluster_neighbors* found = NULL;
+    (void)context;
+    fill(coords, sap_comm_rank(r->comm));
+    const sap_points share = {coords, FEW_POINTS, 3, 0};
+    const float kept = coords[30];
+    coords[30] = wrong ? NAN : kept;
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, NULL, &none), SAP_ERROR_NOT_FINITE);
+    CHECK(strstr(r->w.sentence, wrong ? "point 10" : "rank 1") != NULL);
+    const sap_tree_options drops = {.drop_nonfinite = true};
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, &drops, &tree), SAP_OK);
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_EQUAL(info.count, 3 * FEW_POINTS - 1);
+    CHECK_EQUAL(info.source_count, 3 * FEW_POINTS);
+    CHECK_EQUAL(info.not_finite, 1);
+    coords[30] = kept;
+    sap_cluster_free(tree);
+    const sap_points flat = {coords, FEW_POINTS, wrong ? 2 : 3, 3};
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, flat, NULL, NULL, &none), SAP_ERROR_ARGUMENT);
+    const sap_tree_options leaves = {.leaf_size = wrong ? 4 : 0}, periods = {.period = {wrong ? 1 : 0}};
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, &leaves, &none), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, &periods, &none), SAP_ERROR_UNSUPPORTED);
+    const sap_tree_options drop = {.drop_duplicates = wrong}, sliding = {.split = SAP_SPLIT_SLIDING_MIDPOINT};
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, &drop, &none), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, &sliding, &none), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_cluster_build(r->comm, wrong ? NULL : r->device, share, NULL, NULL, &none), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, NULL, wrong ? NULL : &none), SAP_ERROR_ARGUMENT);
+    for (int i = 0; i < FEW_POINTS; i++) ids[i] = i + 1000 * sap_comm_rank(r->comm);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, wrong ? ids : NULL, NULL, &none), SAP_ERROR_ARGUMENT);
+    ids[7] = wrong ? -1 : ids[7];
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, ids, NULL, &none), SAP_ERROR_ARGUMENT);
+    CHECK(!none);
+    CHECK_STATUS(sap_cluster_build(NULL, r->device, share, NULL, NULL, &none), SAP_ERROR_ARGUMENT);
+
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, share, NULL, NULL, &tree), SAP_OK);
+    const sap_points one = {coords, 1, 3, 0}, other = {coords, 1, wrong ? 2 : 3, 3};
+    const sap_search ks = {.k = wrong ? 3 : 4}, k0 = {.k = wrong ? 0 : 4}, far = {.k = 4, .radius = wrong ? -1 : 0};
+    const sap_search eps = {.k = 4, .eps = wrong ? 0.5 : 0}, newer = {.k = 4, .reserved = {wrong}};
+    CHECK_STATUS(sap_cluster_nearest(tree, one, &ks, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, one, &k0, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, one, &far, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, one, &newer, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, one, wrong ? NULL : &ks, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, other, &(sap_search){.k = 4}, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(tree, one, &eps, ids, near), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_cluster_nearest_f64(tree, (sap_points_f64){NULL, 0, 3, 0}, &(sap_search){.k = 4}, ids, NULL),
+                 SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest(NULL, one, &ks, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_radius_count(tree, one, wrong ? NAN : 1, counts), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_radius_count(tree, one, wrong ? 2 : 1, counts), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_radius_count(tree, one, 1, wrong ? NULL : counts), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_radius(tree, other, 1, &found), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_radius(tree, one, 1, wrong ? NULL : &found), SAP_ERROR_ARGUMENT);
+    CHECK(!found);
+    CHECK_STATUS(sap_cluster_describe(tree, NULL), SAP_ERROR_ARGUMENT);
+    sap_cluster_free(tree);
+}
+
+TEST(one_rank_is_wrong) {
+    NEEDS_RANKS;
+    on_threads(FEW_RANKS, ask_wrongly, NULL);
+}
+
+// ---- Communicators
+
+static void divide_ranks(rank_thread* r, void* context) {
+    const int32_t rank = sap_comm_rank(r->comm), size = sap_comm_size(r->comm);
+    sap_comm *part = NULL, *again = NULL;
+    (void)context;
+    // The last rank belongs to none; the others go by parity, backwards.
+    const int32_t color = rank == size - 1 ? -1 : rank % 2;
+    CHECK_STATUS(sap_comm_split(r->comm, color, -rank, &part), SAP_OK);
+    CHECK((part == NULL) == (color < 0));
+    if (part) {
+        const int32_t members = (size - color) / 2;
+        CHECK_EQUAL(sap_comm_size(part), members);
+        CHECK_EQUAL(sap_comm_rank(part), members - 1 - rank / 2);
+        failing f = {0};
+        sap_comm* whole = r->comm;
+        r->comm = part;
+        ask_all(r, &f);
+        r->comm = whole;
+        CHECK_STATUS(f.statuses[sap_comm_rank(part)], SAP_OK);
+        CHECK_STATUS(sap_comm_split(part, 0, 0, &again), SAP_OK);
+        CHECK_EQUAL(sap_comm_rank(again), sap_comm_rank(part));
+    }
+    sap_comm_close(again);
+    sap_comm_close(part);
+    CHECK_STATUS(sap_comm_split(r->comm, rank ? 0 : -2, 0, &part), SAP_ERROR_ARGUMENT);
+}
+
+TEST(communicators_are_divided) {
+    NEEDS_RANKS;
+    on_threads(8, divide_ranks, NULL);
+    on_threads(3, divide_ranks, NULL);
+}
+
+static void leave_alone(rank_thread* r, void* context) {
+    failing f = {0};
+    (void)context;
+    if (sap_comm_rank(r->comm) == 2) {
+        sap_comm_abort(r->comm, SAP_ERROR_CANCELLED);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        ask_all(r, &f);
+        CHECK_STATUS(f.statuses[sap_comm_rank(r->comm)], SAP_ERROR_CANCELLED);
+    }
+}
+
+TEST(a_rank_leaves) {
+    NEEDS_RANKS;
+    on_threads(FEW_RANKS, leave_alone, NULL);
+}
+
+TEST(handles_are_checked) {
+    NEEDS_RANKS;
+    sap_comm* comms[2];
+    watch w = {0};
+    const sap_allocator memory = {watch_allocate, watch_release, &w}, half = {watch_allocate, NULL, &w};
+    faulty state = {0};
+    sap_comm_engine engine = faulty_engine;
+    CHECK_STATUS(sap_comm_open_threads(0, NULL, comms), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open_threads(1025, NULL, comms), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open_threads(2, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open_threads(2, &half, comms), SAP_ERROR_ARGUMENT);
+    w.fail_from = 1;
+    CHECK_STATUS(sap_comm_open_threads(2, &memory, comms), SAP_ERROR_MEMORY);
+    CHECK_STATUS(sap_comm_open_threads(2, &memory, comms), SAP_OK);
+    CHECK_STATUS(sap_comm_open(&engine, &state, 2, 2, NULL, &state.inner), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open(&engine, &state, -1, 2, NULL, &state.inner), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open(&engine, &state, 0, 1, &half, &state.inner), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open(&engine, &state, 0, 1, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_open(NULL, &state, 0, 1, NULL, &state.inner), SAP_ERROR_ARGUMENT);
+    engine.reserved[2] = 1;
+    CHECK_STATUS(sap_comm_open(&engine, &state, 0, 1, NULL, &state.inner), SAP_ERROR_ARGUMENT);
+    engine = faulty_engine;
+    engine.split = NULL;
+    CHECK_STATUS(sap_comm_open(&engine, &state, 0, 1, NULL, &state.inner), SAP_ERROR_ARGUMENT);
+    CHECK_EQUAL(sap_comm_rank(NULL), -1);
+    CHECK_EQUAL(sap_comm_size(NULL), 0);
+    sap_comm_abort(NULL, SAP_ERROR_IO);
+    sap_comm_close(NULL);
+    sap_comm_close(comms[1]);
+    CHECK(w.blocks == 1);
+    sap_comm_close(comms[0]);
+    CHECK(w.blocks == 0 && w.wrong == 0);
+}
+
+TEST_MAIN()
