@@ -298,6 +298,39 @@ static void check_radius(const scene* s, const sap_cluster_tree* tree, const clo
     free(counts);
 }
 
+// Boxes between two queries each; some hold nothing, some are upside down.
+static void check_boxes(const scene* s, const sap_cluster_tree* tree, const cloud* queries) {
+    const int64_t half = queries->count / 2;
+    const size_t after = (size_t)(half * queries->stride);
+    sap_cluster_neighbors* found = NULL;
+    sap_neighbors* expected = NULL;
+    int64_t* counts = malloc(((size_t)half + 1) * sizeof *counts);
+    if (s->real_bits == 64) {
+        const double* coords = queries->coords;
+        const sap_points_f64 low = {coords, half, queries->dims, queries->stride};
+        const sap_points_f64 high = {coords ? coords + after : NULL, half, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_box_count_f64(tree, low, high, counts), SAP_OK);
+        CHECK_STATUS(sap_cluster_box_search_f64(tree, low, high, &found), SAP_OK);
+        CHECK_STATUS(sap_box_search_f64(s->one, low, high, &expected), SAP_OK);
+    } else {
+        const float* coords = queries->coords;
+        const sap_points low = {coords, half, queries->dims, queries->stride};
+        const sap_points high = {coords ? coords + after : NULL, half, queries->dims, queries->stride};
+        CHECK_STATUS(sap_cluster_box_count(tree, low, high, counts), SAP_OK);
+        CHECK_STATUS(sap_cluster_box_search(tree, low, high, &found), SAP_OK);
+        CHECK_STATUS(sap_box_search(s->one, low, high, &expected), SAP_OK);
+    }
+    bool same = found && expected && !found->distance2 && !found->distance2_f64;
+    for (int64_t q = 0; q < half && same; q++)
+        same =
+            found->offsets[q + 1] == expected->offsets[q + 1] && counts[q] == found->offsets[q + 1] - found->offsets[q];
+    for (int64_t i = 0; same && i < expected->offsets[half]; i++) same = found->ids[i] == s->global[expected->ids[i]];
+    CHECK(same);
+    sap_neighbors_free(expected);
+    sap_cluster_neighbors_free(found);
+    free(counts);
+}
+
 // Each rank asks its own.
 static cloud queries_of(const scene* s, int32_t rank) {
     uint64_t state = s->chance + (uint64_t)rank;
@@ -331,6 +364,7 @@ static void check_scene(rank_thread* r, void* context) {
         cloud queries = queries_of(s, sap_comm_rank(r->comm));
         check_nearest(s, tree, &queries);
         check_radius(s, tree, &queries);
+        check_boxes(s, tree, &queries);
         cloud_free(&queries);
     }
     sap_cluster_free(tree);
@@ -428,6 +462,9 @@ static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const floa
     if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, NULL, near);
     if (status == SAP_OK) status = sap_cluster_radius_count(tree, queries, 0.3, counts);
     if (status == SAP_OK) status = sap_cluster_radius(tree, queries, 0.3, &found);
+    sap_cluster_neighbors_free(found);
+    found = NULL;
+    if (status == SAP_OK) status = sap_cluster_box_search(tree, queries, queries, &found);
     sap_cluster_neighbors_free(found);
     sap_cluster_free(tree);
     return status;
@@ -557,6 +594,10 @@ static void ask_wrongly(rank_thread* r, void* context) {
     CHECK_STATUS(sap_cluster_radius_count(tree, one, 1, wrong ? NULL : counts), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_radius(tree, other, 1, &found), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_radius(tree, one, 1, wrong ? NULL : &found), SAP_ERROR_ARGUMENT);
+    const sap_points two = {coords, wrong ? 2 : 1, 3, 0};
+    CHECK_STATUS(sap_cluster_box_count(tree, one, two, counts), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_box_search(tree, other, one, &found), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_box_search(tree, one, other, &found), SAP_ERROR_ARGUMENT);
     CHECK(!found);
     CHECK_STATUS(sap_cluster_describe(tree, NULL), SAP_ERROR_ARGUMENT);
     sap_cluster_free(tree);

@@ -170,8 +170,8 @@ typedef struct sap_cluster_neighbors {
     int64_t count;               /**< rows */
     const int64_t* offsets;      /**< count + 1 of them, offsets[0] = 0 */
     const int64_t* ids;          /**< offsets[count] of them */
-    const float* distance2;      /**< as many; NULL for a double-precision tree */
-    const double* distance2_f64; /**< as many; NULL for a float tree */
+    const float* distance2;      /**< as many; NULL for a double-precision tree, and for points in boxes */
+    const double* distance2_f64; /**< as many; NULL for a float tree, and for points in boxes */
 } sap_cluster_neighbors;
 
 /** Frees neighbours. NULL is allowed. Not collective. */
@@ -186,6 +186,23 @@ SAP_API sap_status sap_cluster_radius(const sap_cluster_tree* tree, sap_points q
 /** ::sap_cluster_radius in double precision. */
 SAP_API sap_status sap_cluster_radius_f64(const sap_cluster_tree* tree, sap_points_f64 queries, double radius,
                                           sap_cluster_neighbors** found);
+
+/** How many points of all ranks lie in each of this rank's boxes: ::sap_box_count. */
+SAP_API sap_status sap_cluster_box_count(const sap_cluster_tree* tree, sap_points lower, sap_points upper,
+                                         int64_t* counts);
+/** ::sap_cluster_box_count in double precision. */
+SAP_API sap_status sap_cluster_box_count_f64(const sap_cluster_tree* tree, sap_points_f64 lower, sap_points_f64 upper,
+                                             int64_t* counts);
+
+/**
+ * The points of all ranks in each of this rank's boxes: ::sap_box_search, each row in the order of the one tree, without
+ * distances. A box goes to the ranks whose boxes it meets. Errors: as sap_box_search; the engine's.
+ */
+SAP_API sap_status sap_cluster_box_search(const sap_cluster_tree* tree, sap_points lower, sap_points upper,
+                                          sap_cluster_neighbors** found);
+/** ::sap_cluster_box_search in double precision. */
+SAP_API sap_status sap_cluster_box_search_f64(const sap_cluster_tree* tree, sap_points_f64 lower, sap_points_f64 upper,
+                                              sap_cluster_neighbors** found);
 
 #ifdef __cplusplus
 }

@@ -51,4 +51,7 @@ int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query);
 int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
                                int32_t* ranks);
 
+// The ranks that hold a subtree whose box meets the box from `lower` to `upper`: ascending, into ranks[]; how many.
+int32_t sap_cluster_top_meeting(const sap_cluster_top* top, const void* lower, const void* upper, int32_t* ranks);
+
 #endif

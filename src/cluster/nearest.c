@@ -57,6 +57,13 @@ static void merge_row(const asking* a, const lists* into, int64_t row, const lis
     memcpy((unsigned char*)into->distance2 + (size_t)at * real_bytes(a), room->distance2, (size_t)k * real_bytes(a));
 }
 
+static void copy_row(const asking* a, const lists* into, int64_t row, const lists* other, int64_t other_row) {
+    const size_t ids = (size_t)a->search.k * sizeof(int64_t), reals = (size_t)a->search.k * real_bytes(a);
+    memcpy(into->ids + row * a->search.k, other->ids + other_row * a->search.k, ids);
+    memcpy((unsigned char*)into->distance2 + (size_t)row * reals,
+           (const unsigned char*)other->distance2 + (size_t)other_row * reals, reals);
+}
+
 static void clear_rows(const asking* a, const lists* r, int64_t count) {
     for (int64_t i = 0; i < count * a->search.k; i++) {
         r->ids[i] = -1;
@@ -80,29 +87,37 @@ static sap_status search_piece(const asking* a, const sap_cluster_piece* piece, 
     return sap_nearest(piece->tree, queries, &search, ids, distance2);
 }
 
+// The ids of a subtree's points instead of their places.
+static void name_points(const sap_cluster_piece* piece, const int32_t* places, int64_t cells, int64_t* ids) {
+    for (int64_t i = 0; i < cells; i++) ids[i] = places[i] < 0 ? -1 : piece->ids[places[i]];
+}
+
 static sap_status answer(const asking* a, const sap_route* route, const double* reach, const lists* found) {
     const int64_t cells = route->received * a->search.k;
     const size_t ids = sap_align((size_t)cells * sizeof(int64_t)), reals = sap_align((size_t)cells * real_bytes(a));
-    const size_t narrow = sap_align((size_t)cells * sizeof(int32_t));
-    const size_t room_ids = sap_align((size_t)a->search.k * sizeof(int64_t));
+    const size_t narrow = sap_align((size_t)cells * sizeof(int32_t)), row = sap_align((size_t)a->search.k * 8);
+    int32_t pieces = 0;
+    for (int32_t p = 0; p < a->tree->piece_count; p++) pieces += a->tree->pieces[p].count > 0;
+    const bool alone = pieces == 1; // then there is nothing to merge
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(a->tree->device, ids + reals + narrow + 2 * room_ids, &scratch))
+    if (!sap_scratch_take(a->tree->device, narrow + (alone ? 0 : ids + reals + 2 * row), &scratch))
         return sap_fail(a->tree->device, SAP_ERROR_MEMORY, "no memory to answer %lld queries",
                         (long long)route->received);
-    unsigned char* at = scratch.memory;
+    int32_t* places = (int32_t*)(void*)scratch.memory;
+    unsigned char* at = scratch.memory + narrow;
     const lists some = {(int64_t*)(void*)at, at + ids};
-    int32_t* places = (int32_t*)(void*)(at + ids + reals);
-    const lists room = {(int64_t*)(void*)(at + ids + reals + narrow), at + ids + reals + narrow + room_ids};
+    const lists room = {(int64_t*)(void*)(at + ids + reals), at + ids + reals + row};
+    const lists* into = alone ? found : &some;
     sap_status status = SAP_OK;
-    clear_rows(a, found, route->received);
+    if (!alone) clear_rows(a, found, route->received);
     sap_progress_mute(true);
     for (int32_t p = 0; p < a->tree->piece_count && status == SAP_OK; p++) {
         const sap_cluster_piece* piece = &a->tree->pieces[p];
         if (!piece->count) continue;
-        status = search_piece(a, piece, route, reach, places, some.distance2);
-        for (int64_t i = 0; i < cells && status == SAP_OK; i++)
-            some.ids[i] = places[i] < 0 ? -1 : piece->ids[places[i]];
-        for (int64_t q = 0; q < route->received && status == SAP_OK; q++) merge_row(a, found, q, &some, q, &room);
+        status = search_piece(a, piece, route, reach, places, into->distance2);
+        if (status == SAP_OK) name_points(piece, places, cells, into->ids);
+        for (int64_t q = 0; q < route->received && status == SAP_OK && !alone; q++)
+            merge_row(a, found, q, &some, q, &room);
     }
     sap_progress_mute(false);
     sap_scratch_give(a->tree->device, &scratch);
@@ -142,7 +157,7 @@ static sap_status go_round(const asking* a, sap_route_choice* choose, bool with_
     sap_route route = {0};
     sap_scratch scratch = {NULL, 0};
     sap_status status = sap_route_open(tree, a->queries, choose, a, &route);
-    status = sap_route_send(&route, status, with_reach ? a->reach : NULL);
+    status = sap_route_send(&route, status, with_reach ? a->reach : NULL, NULL);
     if (status == SAP_OK) {
         size_t cells_out = 0, cells_in = 0, bytes = 0;
         const size_t room = 2 * sap_align((size_t)a->search.k * sizeof(int64_t));
@@ -167,8 +182,12 @@ static sap_status go_round(const asking* a, sap_route_choice* choose, bool with_
         if (status == SAP_OK) status = sap_route_return(&route, (int64_t)(k * sizeof(int64_t)), mine.ids, theirs.ids);
         if (status == SAP_OK)
             status = sap_route_return(&route, (int64_t)(k * real_bytes(a)), mine.distance2, theirs.distance2);
-        for (int64_t i = 0; i < route.sent && status == SAP_OK; i++)
-            merge_row(a, &a->found, route.query[i], &theirs, i, &one);
+        for (int64_t i = 0; i < route.sent && status == SAP_OK; i++) {
+            if (with_reach)
+                merge_row(a, &a->found, route.query[i], &theirs, i, &one);
+            else // the first and only one
+                copy_row(a, &a->found, route.query[i], &theirs, i);
+        }
     }
     sap_scratch_give(tree->device, &scratch);
     sap_route_close(&route);

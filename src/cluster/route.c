@@ -71,34 +71,46 @@ static sap_status exchange_counts(sap_route* r) {
     return status;
 }
 
-sap_status sap_route_send(sap_route* r, sap_status status, const double* reach) {
+// Room for what comes with each query: `width` bytes, as many again for others, and its reach.
+static sap_status make_room(sap_route* r, size_t width, bool with_others, bool with_reach) {
+    const sap_device* device = r->tree->device;
+    size_t coords, bytes;
+    if (r->received > INT32_MAX)
+        return sap_fail(device, SAP_ERROR_RANGE, "queries: %lld came to one rank; ask fewer at a time",
+                        (long long)r->received);
+    const bool fits = sap_size_multiply((uint64_t)r->received, width, &coords) && coords < SIZE_MAX / 8 &&
+                      sap_size_multiply((uint64_t)r->received, with_reach ? sizeof(double) : 0, &bytes) &&
+                      bytes < SIZE_MAX / 8;
+    coords = fits ? sap_align(coords) : 0;
+    if (!fits || !sap_scratch_take(r->tree->device, coords * (with_others ? 2 : 1) + bytes + 1, &r->arrived))
+        return no_memory(r, r->received);
+    r->coords = r->arrived.memory;
+    r->others = r->coords + (with_others ? coords : 0);
+    r->reach = (double*)(void*)(r->others + coords);
+    return SAP_OK;
+}
+
+static sap_status carry_rows(sap_route* r, const sap_rows* rows, size_t width, unsigned char* leaving,
+                             unsigned char* arriving) {
+    for (int64_t i = 0; i < r->sent; i++)
+        memcpy(leaving + (size_t)i * width, sap_route_coords(rows, r->query[i]), width);
+    return carry(r, false, (int64_t)width, leaving, arriving);
+}
+
+sap_status sap_route_send(sap_route* r, sap_status status, const double* reach, const sap_rows* others) {
     const sap_cluster_tree* tree = r->tree;
     const size_t width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
-    size_t out = 0, coords = 0, reaches = 0;
+    size_t bytes = 0;
     sap_scratch leaving = {NULL, 0};
-    if (status == SAP_OK &&
-        (!sap_size_multiply((uint64_t)r->sent, width, &out) || !sap_scratch_take(tree->device, out + 1, &leaving)))
+    if (status == SAP_OK && (!sap_size_multiply((uint64_t)r->sent, width, &bytes) || bytes == SIZE_MAX ||
+                             !sap_scratch_take(tree->device, bytes + 1, &leaving)))
         status = no_memory(r, r->sent);
     status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
     if (status == SAP_OK) status = exchange_counts(r);
-    if (status == SAP_OK) {
-        sap_status own = SAP_OK;
-        if (r->received > INT32_MAX)
-            own = sap_fail(tree->device, SAP_ERROR_RANGE, "queries: %lld came to one rank; ask fewer at a time",
-                           (long long)r->received);
-        else if (!sap_size_multiply((uint64_t)r->received, width, &coords) || coords > SIZE_MAX / 4 ||
-                 !sap_size_multiply((uint64_t)r->received, sizeof(double), &reaches) ||
-                 !sap_scratch_take(tree->device, sap_align(coords) + reaches + 1, &r->arrived))
-            own = no_memory(r, r->received);
-        status = sap_comm_agree(tree->comm, tree->device, own, NULL, 0);
-    }
-    if (status == SAP_OK) {
-        r->coords = r->arrived.memory;
-        r->reach = (double*)(void*)(r->arrived.memory + sap_align(coords));
-        for (int64_t i = 0; i < r->sent; i++)
-            memcpy(leaving.memory + (size_t)i * width, sap_route_coords(r->queries, r->query[i]), width);
-        status = carry(r, false, (int64_t)width, leaving.memory, r->coords);
-    }
+    if (status == SAP_OK)
+        status = sap_comm_agree(tree->comm, tree->device, make_room(r, width, others, reach), NULL, 0);
+    if (status == SAP_OK) status = carry_rows(r, r->queries, width, leaving.memory, r->coords);
+    if (status == SAP_OK && others) status = carry_rows(r, others, width, leaving.memory, r->others);
     if (status == SAP_OK && reach) {
         for (int64_t i = 0; i < r->sent; i++) r->reach_out[i] = reach[r->query[i]];
         status = carry(r, false, (int64_t)sizeof(double), r->reach_out, r->reach);

@@ -15,6 +15,7 @@ typedef struct sap_route {
     int64_t *to, *from;     // [ranks] how many
     int64_t *out, *in;      // [ranks] bytes
     unsigned char* coords;  // [received] queries that came, without gaps
+    unsigned char* others;  // [received] if any
     double* reach_out;      // [sent] if wanted: how far each query looks
     double* reach;          // [received]
     sap_scratch pairs, arrived;
@@ -28,9 +29,9 @@ typedef int32_t sap_route_choice(const void* context, const sap_cluster_tree* tr
 sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, sap_route_choice* choose,
                           const void* context, sap_route* route);
 void sap_route_close(sap_route* route);
-// Sends the queries; `reach`, by query of this rank, goes with them unless it is NULL on all ranks. `status` is how this
-// rank has fared since the ranks last agreed.
-sap_status sap_route_send(sap_route* route, sap_status status, const double* reach);
+// Sends the queries. With them go, unless they are NULL on all ranks, `reach`, by query of this rank, or `others`, rows of
+// the same kind. `status` is how this rank has fared since the ranks last agreed.
+sap_status sap_route_send(sap_route* route, sap_status status, const double* reach, const sap_rows* others);
 // Sends what was found for the queries that came back to where they came from: `width` bytes each, in pair order there.
 sap_status sap_route_return(sap_route* route, int64_t width, const void* found, void* answers);
 // The same for answers of different lengths: found[sum of lengths here] of `width` bytes each.

@@ -77,6 +77,34 @@ int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, do
     return found;
 }
 
+static bool meets(const sap_cluster_top* top, int64_t node, const void* lower, const void* upper) {
+    const double* box = box_of(top, node);
+    for (int32_t a = 0; a < top->dims; a++) {
+        const bool wide = top->real_bits == 64;
+        const double low = wide ? ((const double*)lower)[a] : (double)((const float*)lower)[a];
+        const double high = wide ? ((const double*)upper)[a] : (double)((const float*)upper)[a];
+        if (!(low <= box[top->dims + a] && high >= box[a])) return false;
+    }
+    return true;
+}
+
+int32_t sap_cluster_top_meeting(const sap_cluster_top* top, const void* lower, const void* upper, int32_t* ranks) {
+    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = 0;
+    while (count > 0) {
+        const int32_t node = waiting[--count];
+        if (!meets(top, node, lower, upper)) continue;
+        if (node < top->leaves) {
+            SAP_ASSERT(count + 2 <= MOST_WAITING);
+            waiting[count++] = 2 * node + 1;
+            waiting[count++] = 2 * node;
+            continue;
+        }
+        const int32_t owner = top->owners[node - top->leaves];
+        if (!found || ranks[found - 1] != owner) ranks[found++] = owner;
+    }
+    return found;
+}
+
 // ---- Making it
 
 static sap_status allocate(sap_cluster_tree* tree, const sap_cut* cut) {
