@@ -259,6 +259,51 @@ static void check_nearest(const scene* s, const sap_cluster_tree* tree, const cl
     free(expected_near);
 }
 
+// The one tree's own searches, by id, and the rows of the points that this rank holds.
+static void check_self(const scene* s, const sap_cluster_tree* tree) {
+    const int32_t k = 1 + (int32_t)(s->chance / 64 % 6);
+    const size_t real = (size_t)s->real_bits / 8;
+    const sap_search search = {.k = k, .with_self = s->chance % 2};
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    const size_t here = (size_t)info.count_here, cells = here * (size_t)k + 1, all = (size_t)(s->size * k) + 1;
+    int64_t *held = malloc((here + 1) * sizeof *held), *ids = malloc(cells * sizeof *ids);
+    int32_t* expected = malloc(all * sizeof *expected);
+    unsigned char *coords = malloc((here + 1) * (size_t)s->dims * real), *near = malloc(cells * real);
+    unsigned char* far = malloc(all * real);
+    if (s->real_bits == 64) {
+        CHECK_STATUS(sap_cluster_points(tree, held, NULL), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_cluster_points_f64(tree, held, (double*)(void*)coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_nearest_self_f64(tree, &search, ids, (double*)(void*)near), SAP_OK);
+        CHECK_STATUS(sap_nearest_self_f64(s->one, &search, expected, (double*)(void*)far), SAP_OK);
+    } else {
+        CHECK_STATUS(sap_cluster_points_f64(tree, held, NULL), SAP_ERROR_ARGUMENT);
+        CHECK_STATUS(sap_cluster_points(tree, held, (float*)(void*)coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_nearest_self(tree, &search, ids, (float*)(void*)near), SAP_OK);
+        CHECK_STATUS(sap_nearest_self(s->one, &search, expected, (float*)(void*)far), SAP_OK);
+    }
+    bool same = true;
+    const cloud c = {coords, (int64_t)here, s->dims, s->dims, s->real_bits};
+    for (size_t i = 0; i < here && same; i++) {
+        int64_t row = 0, end = s->size; // ids ascend
+        while (end - row > 1) *(s->global[(row + end) / 2] <= held[i] ? &row : &end) = (row + end) / 2;
+        same = s->global[row] == held[i];
+        for (int32_t a = 0; a < s->dims && same; a++)
+            same = cloud_get(&c, (int64_t)i, a) == cloud_get(&s->points, row, a);
+        const size_t at = i * (size_t)k, one = (size_t)row * (size_t)k;
+        for (size_t j = 0; j < (size_t)k && same; j++)
+            same = ids[at + j] == (expected[one + j] < 0 ? -1 : s->global[expected[one + j]]);
+        same = same && !memcmp(near + at * real, far + one * real, (size_t)k * real);
+    }
+    CHECK(same);
+    free(held);
+    free(ids);
+    free(expected);
+    free(coords);
+    free(near);
+    free(far);
+}
+
 static double radius_of(const scene* s) {
     static const double radii[] = {0, 0.05, 0.3, 1.5, INFINITY};
     return s->chance / 16 % 5 == 4 && s->size > 1000 ? 0.1 : radii[s->chance / 16 % 5];
@@ -365,6 +410,7 @@ static void check_scene(rank_thread* r, void* context) {
         check_nearest(s, tree, &queries);
         check_radius(s, tree, &queries);
         check_boxes(s, tree, &queries);
+        check_self(s, tree);
         cloud_free(&queries);
     }
     sap_cluster_free(tree);
@@ -460,6 +506,7 @@ static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const floa
         sap_cluster_build(r->comm, r->device, (sap_points){coords, count, dims, 0}, NULL, &options, &tree);
     if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, ids, near);
     if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, NULL, near);
+    if (status == SAP_OK) status = sap_cluster_nearest_self(tree, &search, NULL, NULL);
     if (status == SAP_OK) status = sap_cluster_radius_count(tree, queries, 0.3, counts);
     if (status == SAP_OK) status = sap_cluster_radius(tree, queries, 0.3, &found);
     sap_cluster_neighbors_free(found);
@@ -589,6 +636,12 @@ static void ask_wrongly(rank_thread* r, void* context) {
     CHECK_STATUS(sap_cluster_nearest_f64(tree, (sap_points_f64){NULL, 0, 3, 0}, &(sap_search){.k = 4}, ids, NULL),
                  SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_nearest(NULL, one, &ks, ids, near), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest_self(tree, &ks, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest_self(tree, &k0, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest_self(tree, &eps, NULL, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_STATUS(sap_cluster_nearest_self_f64(tree, &ks, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_nearest_self(NULL, &ks, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_points(NULL, ids, NULL), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_radius_count(tree, one, wrong ? NAN : 1, counts), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_radius_count(tree, one, wrong ? 2 : 1, counts), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_radius_count(tree, one, 1, wrong ? NULL : counts), SAP_ERROR_ARGUMENT);

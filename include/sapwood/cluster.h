@@ -158,6 +158,25 @@ SAP_API sap_status sap_cluster_nearest(const sap_cluster_tree* tree, sap_points 
 SAP_API sap_status sap_cluster_nearest_f64(const sap_cluster_tree* tree, sap_points_f64 queries,
                                            const sap_search* search, int64_t* ids, double* distance2);
 
+/**
+ * The points that this rank holds, count_here of ::sap_cluster_info: ids and coords[count_here * dims], each of which may
+ * be NULL; subtree by subtree, in the order of ids within each. Not collective. O(n). Errors: SAP_ERROR_ARGUMENT.
+ */
+SAP_API sap_status sap_cluster_points(const sap_cluster_tree* tree, int64_t* ids, float* coords);
+/** ::sap_cluster_points in double precision. */
+SAP_API sap_status sap_cluster_points_f64(const sap_cluster_tree* tree, int64_t* ids, double* coords);
+
+/**
+ * ::sap_cluster_nearest for the points that this rank holds, row by row as sap_cluster_points lists them, themselves left
+ * out unless search.with_self: ::sap_nearest_self. Only those points are sent whose k nearest may lie beyond a border.
+ * Errors: as sap_cluster_nearest.
+ */
+SAP_API sap_status sap_cluster_nearest_self(const sap_cluster_tree* tree, const sap_search* search, int64_t* ids,
+                                            float* distance2);
+/** ::sap_cluster_nearest_self in double precision. */
+SAP_API sap_status sap_cluster_nearest_self_f64(const sap_cluster_tree* tree, const sap_search* search, int64_t* ids,
+                                                double* distance2);
+
 /** How many points of all ranks lie within a radius of each of this rank's queries: ::sap_radius_count. */
 SAP_API sap_status sap_cluster_radius_count(const sap_cluster_tree* tree, sap_points queries, double radius,
                                             int64_t* counts);

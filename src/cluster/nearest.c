@@ -1,5 +1,6 @@
 // The k nearest points in two rounds: the rank whose part is nearest gives a bound, then those are asked whose boxes are
 // within it. Rows of (distance2, id) are merged where the query was asked.
+#include "cluster/nearest.h"
 #include "cluster/route.h"
 #include "device/reserved.h"
 #include "math/dialect.h"
@@ -244,11 +245,10 @@ static sap_status prepare(asking* a, const sap_search* search, int64_t* ids, voi
     return SAP_OK;
 }
 
-static sap_status nearest(const sap_cluster_tree* tree, const sap_rows* queries, const sap_search* search, int64_t* ids,
-                          void* distance2) {
-    if (!tree) return SAP_ERROR_ARGUMENT;
+sap_status sap_cluster_nearest_rows(const sap_cluster_tree* tree, sap_status status, const sap_rows* queries,
+                                    const sap_search* search, int64_t* ids, void* distance2) {
     asking a = {.tree = tree, .queries = queries};
-    sap_status status = prepare(&a, search, ids, distance2);
+    if (status == SAP_OK) status = prepare(&a, search, ids, distance2);
     uint64_t same[] = {(uint64_t)a.search.k, 0};
     memcpy(&same[1], &a.search.radius, sizeof same[1]);
     status = sap_comm_agree(tree->comm, tree->device, status, same, 2);
@@ -269,11 +269,11 @@ static sap_status nearest(const sap_cluster_tree* tree, const sap_rows* queries,
 sap_status sap_cluster_nearest(const sap_cluster_tree* tree, sap_points queries, const sap_search* search, int64_t* ids,
                                float* distance2) {
     const sap_rows rows = sap_rows_f32(queries);
-    return nearest(tree, &rows, search, ids, distance2);
+    return tree ? sap_cluster_nearest_rows(tree, SAP_OK, &rows, search, ids, distance2) : SAP_ERROR_ARGUMENT;
 }
 
 sap_status sap_cluster_nearest_f64(const sap_cluster_tree* tree, sap_points_f64 queries, const sap_search* search,
                                    int64_t* ids, double* distance2) {
     const sap_rows rows = sap_rows_f64(queries);
-    return nearest(tree, &rows, search, ids, distance2);
+    return tree ? sap_cluster_nearest_rows(tree, SAP_OK, &rows, search, ids, distance2) : SAP_ERROR_ARGUMENT;
 }
