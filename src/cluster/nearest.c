@@ -65,8 +65,8 @@ static void copy_row(const asking* a, const lists* into, int64_t row, const list
            (const unsigned char*)other->distance2 + (size_t)other_row * reals, reals);
 }
 
-static void clear_rows(const asking* a, const lists* r, int64_t count) {
-    for (int64_t i = 0; i < count * a->search.k; i++) {
+static void clear_rows(const asking* a, const lists* r, int64_t from, int64_t to) {
+    for (int64_t i = from * a->search.k; i < to * a->search.k; i++) {
         r->ids[i] = -1;
         set_distance(a, r->distance2, i, INFINITY);
     }
@@ -74,17 +74,24 @@ static void clear_rows(const asking* a, const lists* r, int64_t count) {
 
 // ---- Answers of this rank
 
-static sap_status search_piece(const asking* a, const sap_cluster_piece* piece, const sap_route* route,
-                               const double* reach, int32_t* ids, void* distance2) {
+// Queries to be answered here, without gaps.
+typedef struct arrivals {
+    const unsigned char* coords;
+    int64_t count;
+    const double* reach; // of each; NULL: the search's radius
+} arrivals;
+
+static sap_status search_piece(const asking* a, const sap_cluster_piece* piece, const arrivals* q, int32_t* ids,
+                               void* distance2) {
     sap_search search = {.k = a->search.k, .walk = a->search.walk, .ordered = a->search.ordered};
-    search.radius = reach ? 0 : a->search.radius;
-    search.radii = reach;
+    search.radius = q->reach ? 0 : a->search.radius;
+    search.radii = q->reach;
     const int32_t dims = a->tree->dims;
     if (a->tree->real_bits == 64) {
-        const sap_points_f64 queries = {(const double*)(const void*)route->coords, route->received, dims, 0};
+        const sap_points_f64 queries = {(const double*)(const void*)q->coords, q->count, dims, 0};
         return sap_nearest_f64(piece->tree, queries, &search, ids, distance2);
     }
-    const sap_points queries = {(const float*)(const void*)route->coords, route->received, dims, 0};
+    const sap_points queries = {(const float*)(const void*)q->coords, q->count, dims, 0};
     return sap_nearest(piece->tree, queries, &search, ids, distance2);
 }
 
@@ -93,8 +100,8 @@ static void name_points(const sap_cluster_piece* piece, const int32_t* places, i
     for (int64_t i = 0; i < cells; i++) ids[i] = places[i] < 0 ? -1 : piece->ids[places[i]];
 }
 
-static sap_status answer(const asking* a, const sap_route* route, const double* reach, const lists* found) {
-    const int64_t cells = route->received * a->search.k;
+static sap_status answer(const asking* a, const arrivals* came, const lists* found) {
+    const int64_t cells = came->count * a->search.k;
     const size_t ids = sap_align((size_t)cells * sizeof(int64_t)), reals = sap_align((size_t)cells * real_bytes(a));
     const size_t narrow = sap_align((size_t)cells * sizeof(int32_t)), row = sap_align((size_t)a->search.k * 8);
     int32_t pieces = 0;
@@ -102,38 +109,68 @@ static sap_status answer(const asking* a, const sap_route* route, const double* 
     const bool alone = pieces == 1; // then there is nothing to merge
     sap_scratch scratch = {NULL, 0};
     if (!sap_scratch_take(a->tree->device, narrow + (alone ? 0 : ids + reals + 2 * row), &scratch))
-        return sap_fail(a->tree->device, SAP_ERROR_MEMORY, "no memory to answer %lld queries",
-                        (long long)route->received);
+        return sap_fail(a->tree->device, SAP_ERROR_MEMORY, "no memory to answer %lld queries", (long long)came->count);
     int32_t* places = (int32_t*)(void*)scratch.memory;
     unsigned char* at = scratch.memory + narrow;
     const lists some = {(int64_t*)(void*)at, at + ids};
     const lists room = {(int64_t*)(void*)(at + ids + reals), at + ids + reals + row};
     const lists* into = alone ? found : &some;
     sap_status status = SAP_OK;
-    if (!alone) clear_rows(a, found, route->received);
+    if (!alone) clear_rows(a, found, 0, came->count);
     sap_progress_mute(true);
     for (int32_t p = 0; p < a->tree->piece_count && status == SAP_OK; p++) {
         const sap_cluster_piece* piece = &a->tree->pieces[p];
         if (!piece->count) continue;
-        status = search_piece(a, piece, route, reach, places, into->distance2);
+        status = search_piece(a, piece, came, places, into->distance2);
         if (status == SAP_OK) name_points(piece, places, cells, into->ids);
-        for (int64_t q = 0; q < route->received && status == SAP_OK && !alone; q++)
-            merge_row(a, found, q, &some, q, &room);
+        for (int64_t q = 0; q < came->count && status == SAP_OK && !alone; q++) merge_row(a, found, q, &some, q, &room);
     }
     sap_progress_mute(false);
     sap_scratch_give(a->tree->device, &scratch);
     return status;
 }
 
+// Answers the queries that are nearest to this rank's own part.
+static sap_status answer_own(const asking* a) {
+    const sap_rows* queries = a->queries;
+    const int32_t rank = a->tree->comm->rank;
+    const size_t width = (size_t)a->tree->dims * real_bytes(a), k = (size_t)a->search.k;
+    sap_scratch scratch = {NULL, 0};
+    int64_t count = 0;
+    for (int64_t q = 0; q < queries->count; q++) count += a->home[q] == rank;
+    if (!count) return SAP_OK;
+    if (count == queries->count && queries->stride == queries->dims)
+        return answer(a, &(arrivals){queries->coords, count, NULL}, &a->found);
+    const size_t coords = sap_align((size_t)count * width), ids = sap_align((size_t)count * k * sizeof(int64_t));
+    if (!sap_scratch_take(a->tree->device, coords + ids + (size_t)count * k * real_bytes(a), &scratch))
+        return sap_fail(a->tree->device, SAP_ERROR_MEMORY, "no memory to answer %lld queries", (long long)count);
+    unsigned char* at = scratch.memory;
+    const lists found = {(int64_t*)(void*)(at + coords), at + coords + ids};
+    int64_t i = 0;
+    for (int64_t q = 0; q < queries->count; q++)
+        if (a->home[q] == rank) memcpy(at + (size_t)i++ * width, sap_route_coords(queries, q), width);
+    const sap_status status = answer(a, &(arrivals){at, count, NULL}, &found);
+    i = 0;
+    for (int64_t q = 0; q < queries->count && status == SAP_OK; q++)
+        if (a->home[q] == rank) copy_row(a, &a->found, q, &found, i++);
+    sap_scratch_give(a->tree->device, &scratch);
+    return status;
+}
+
 // ---- Rounds
+
+// Queries that no rank is asked have no neighbours.
+static void clear_lost(const asking* a) {
+    for (int64_t q = 0; q < a->queries->count; q++)
+        if (a->home[q] < 0) clear_rows(a, &a->found, q, q + 1);
+}
 
 static int32_t choose_home(const void* context, const sap_cluster_tree* tree, int64_t query, const void* coords,
                            int32_t* ranks) {
     const asking* a = context;
-    (void)tree;
     (void)coords;
     ranks[0] = a->home[query];
-    return a->home[query] >= 0;
+    return a->home[query] >= 0 && a->home[query] != tree->comm->rank;
 }
 
 // The distance2 within which a query may still find something.
@@ -152,12 +189,13 @@ static int32_t choose_others(const void* context, const sap_cluster_tree* tree, 
 // A radius whose square is no less than the bound, when both are rounded.
 static double reach_of(double bound2) { return nextafter(nextafter(sqrt(bound2), INFINITY), INFINITY); }
 
-// One round: asks, answers, and merges what comes back.
-static sap_status go_round(const asking* a, sap_route_choice* choose, bool with_reach) {
+// One round: asks, answers, and merges what comes back. `own` is how this rank has fared so far.
+static sap_status go_round(const asking* a, sap_status own, sap_route_choice* choose, bool with_reach) {
     const sap_cluster_tree* tree = a->tree;
     sap_route route = {0};
     sap_scratch scratch = {NULL, 0};
-    sap_status status = sap_route_open(tree, a->queries, choose, a, &route);
+    sap_status status = own == SAP_OK ? sap_route_open(tree, a->queries, choose, a, &route) : own;
+    route.tree = tree;
     status = sap_route_send(&route, status, with_reach ? a->reach : NULL, NULL);
     if (status == SAP_OK) {
         size_t cells_out = 0, cells_in = 0, bytes = 0;
@@ -178,7 +216,8 @@ static sap_status go_round(const asking* a, sap_route_choice* choose, bool with_
         const lists mine = {(int64_t*)(void*)at, at + ids_in};
         at += ids_in + reals_in;
         const lists one = {(int64_t*)(void*)at, at + room / 2};
-        if (status == SAP_OK && route.received) status = answer(a, &route, with_reach ? route.reach : NULL, &mine);
+        const arrivals came = {route.coords, route.received, with_reach ? route.reach : NULL};
+        if (status == SAP_OK && route.received) status = answer(a, &came, &mine);
         status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
         if (status == SAP_OK) status = sap_route_return(&route, (int64_t)(k * sizeof(int64_t)), mine.ids, theirs.ids);
         if (status == SAP_OK)
@@ -253,14 +292,14 @@ sap_status sap_cluster_nearest_rows(const sap_cluster_tree* tree, sap_status sta
     memcpy(&same[1], &a.search.radius, sizeof same[1]);
     status = sap_comm_agree(tree->comm, tree->device, status, same, 2);
     if (status == SAP_OK) {
-        clear_rows(&a, &a.found, queries->count);
         for (int64_t q = 0; q < queries->count; q++)
             a.home[q] = sap_cluster_top_nearest(&tree->top, sap_route_coords(queries, q));
-        status = go_round(&a, choose_home, false);
+        clear_lost(&a);
+        status = go_round(&a, answer_own(&a), choose_home, false);
     }
     if (status == SAP_OK) {
         for (int64_t q = 0; q < queries->count; q++) a.reach[q] = reach_of(bound_of(&a, q));
-        status = go_round(&a, choose_others, true);
+        status = go_round(&a, SAP_OK, choose_others, true);
     }
     sap_scratch_give(tree->device, &a.own);
     return status;
