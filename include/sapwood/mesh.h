@@ -27,7 +27,7 @@ typedef struct sap_mesh {
 } sap_mesh;
 
 /** A k-d tree over the triangles of a mesh. It keeps a copy of them: the mesh may be freed. It never changes except by
- * ::sap_mesh_tree_rebuild, so any number of threads may search it at once. */
+ * ::sap_mesh_tree_rebuild and ::sap_mesh_tree_refit, so any number of threads may search it at once. */
 typedef struct sap_mesh_tree sap_mesh_tree;
 
 /** How much work goes into a tree. Answers are the same. */
@@ -77,6 +77,24 @@ SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const 
  * call. Errors: as ::sap_mesh_tree_build; the tree then stays as it was, or is empty if a GPU failed during the build.
  */
 SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
+
+/**
+ * Fits a tree to its mesh after the vertices have moved a little, which is several times faster than to build it anew.
+ * Each plane stays with a corner of a triangle, to which it was nearest when the tree was last built, loaded or copied;
+ * where planes have passed each other, nodes go. Then all triangles are sent into the leaves that they reach now. So all
+ * answers are those of a new tree, bit for bit; only how long searches take depends on how far the mesh has moved.
+ * A refit depends on the tree as it was built and on the mesh, not on refits before it, and it too gives the same bytes on
+ * every device and for any number of threads. If it would need more references than a built tree may have, or put more
+ * than 4096 triangles into a leaf, the tree is built anew instead.
+ *
+ * The mesh must have as many triangles as the tree, which should join the same vertices; others are searched slowly.
+ * *loss: the expected cost of a ray (sap_mesh_tree_info::cost) divided by that of the tree as it was built. Rebuild when
+ * it is more than you like; 1 after a new build. loss may be NULL, which is a little faster. The first refit takes longer,
+ * and memory for 20 bytes a node and 4 a triangle that the tree then keeps. options.memory does not bound refits.
+ * O(references * depth). No search may run on the tree during the call. Errors: as ::sap_mesh_tree_rebuild, and
+ * SAP_ERROR_ARGUMENT for another number of triangles; the tree then stays as it was, and *loss too.
+ */
+SAP_API sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss);
 
 /** Copies a tree to another device, or the same. O(bytes). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY,
  * SAP_ERROR_UNSUPPORTED. */

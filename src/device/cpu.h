@@ -42,6 +42,7 @@ typedef struct sap_cpu_kernels {
     const struct sap_gather_kernels* gather;   // sums over neighbours
     const struct sap_compact_kernels* compact;
     const struct sap_mesh_kernels* mesh;
+    const struct sap_refit_kernels* refit; // NULL: trees are not refitted
     const struct sap_ray_kernels* ray;
     const struct sap_mesh_query_kernels* mesh_query; // one ray a call
     const struct sap_closest_kernels* closest;       // one point a call

@@ -14,7 +14,7 @@ static double half_surface(const cell* c) {
 }
 
 // The average cost of a ray through the box, if rays are distributed uniformly (MacDonald and Booth 1990).
-static double expected_cost(const sap_mesh_tree* t) {
+double sap_mesh_expected_cost(const sap_mesh_tree* t) {
     const sap_mesh_node* nodes = sap_mesh_nodes(t);
     cell stack[SAP_MESH_DEPTH_MAX + 2];
     double steps = 0, tests = 0, whole;
@@ -62,7 +62,7 @@ sap_status sap_mesh_tree_describe(const sap_mesh_tree* tree, sap_mesh_tree_info*
                                  .references = s->references,
                                  .depth = s->depth,
                                  .largest_leaf = s->largest_leaf,
-                                 .cost = expected_cost(&view.tree),
+                                 .cost = sap_mesh_expected_cost(&view.tree),
                                  .bytes = s->bytes + SAP_ALIGNMENT,
                                  .structure_bytes =
                                      (size_t)s->nodes * sizeof(sap_mesh_node) + (size_t)s->listed * sizeof(int32_t),

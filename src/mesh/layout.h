@@ -46,6 +46,16 @@ typedef struct sap_mesh_tree_shape {
     size_t bytes;             // of all arrays
 } sap_mesh_tree_shape;
 
+// By which a tree is refitted (mesh/refit/plan.h). All zero: none yet.
+typedef struct sap_mesh_plan {
+    bool made;
+    unsigned char* memory; // where the device has its memory
+    size_t allocated;
+    int64_t* reached; // in the same memory; NULL on a GPU
+    int64_t nodes, triangles;
+    double cost; // expected of a ray, of the tree as it was built
+} sap_mesh_plan;
+
 struct sap_mesh_tree {
     sap_device* device;
     sap_mesh_tree_shape shape;     // before the options: what walks read lies within 127 bytes
@@ -53,6 +63,7 @@ struct sap_mesh_tree {
     unsigned char* arrays;         // shape.bytes of them, where the device has its memory
     sap_tree_memory memory;        // of the arrays; on a device only the number of bytes is used
     void* beside;                  // further data of the device's processor for this tree, or NULL
+    sap_mesh_plan plan;
 };
 
 // A tree without contents, to be freed with sap_mesh_tree_free. NULL, after logging, if there is no memory.
@@ -68,6 +79,10 @@ sap_status sap_mesh_verify_cpu(const sap_mesh_tree* tree);
 // The first triangle that a leaf lacks although it reaches into the leaf's cell, or INT64_MAX. The arrays can be
 // traversed and all corners lie within the tree's bounds.
 int64_t sap_mesh_first_missing(const sap_mesh_tree* tree);
+// The expected cost of a ray by the surface area heuristic, of a tree in host memory.
+double sap_mesh_expected_cost(const sap_mesh_tree* tree);
+// Frees the plan of a tree in host memory.
+void sap_mesh_plan_free(sap_mesh_tree* tree);
 // What is wrong with options, or NULL.
 const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
 

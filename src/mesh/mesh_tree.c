@@ -85,15 +85,44 @@ sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh
     return status;
 }
 
-sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
-    if (!tree) return SAP_ERROR_ARGUMENT;
-    sap_status status = check_mesh(tree->device, &mesh);
+// Whether a tree may be changed into one over this mesh.
+static sap_status check_change(const sap_mesh_tree* tree, const sap_mesh* mesh) {
+    sap_status status = check_mesh(tree->device, mesh);
     if (status != SAP_OK) return status;
     if (tree->memory.mapping)
         return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
                         "tree: was loaded and lies as it was saved, so it cannot be rebuilt; copy it first");
-    if (!SAP_CAN(tree->device, mesh, build)) return sap_unsupported(tree->device, "build trees over triangles");
-    return tree->device->rooms.mesh->build(tree, &mesh);
+    return SAP_CAN(tree->device, mesh, build) ? SAP_OK : sap_unsupported(tree->device, "build trees over triangles");
+}
+
+static sap_status rebuild(sap_mesh_tree* tree, const sap_mesh* mesh) {
+    const sap_status status = tree->device->rooms.mesh->build(tree, mesh);
+    if (status == SAP_OK) tree->plan.made = false;
+    return status;
+}
+
+sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    const sap_status status = check_change(tree, &mesh);
+    return status == SAP_OK ? rebuild(tree, &mesh) : status;
+}
+
+sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    bool too_far = false;
+    double got = 1;
+    sap_status status = check_change(tree, &mesh);
+    if (status != SAP_OK) return status;
+    if (mesh.triangle_count != tree->shape.triangles)
+        return sap_fail(tree->device, SAP_ERROR_ARGUMENT,
+                        "mesh: has %lld triangles, but the tree was built over %lld; rebuild it",
+                        (long long)mesh.triangle_count, (long long)tree->shape.triangles);
+    if (!SAP_CAN(tree->device, mesh, refit)) return sap_unsupported(tree->device, "refit trees over triangles");
+    if (mesh.triangle_count)
+        status = tree->device->rooms.mesh->refit(tree, &mesh, loss ? &got : NULL, &too_far);
+    if (status == SAP_OK && too_far) status = rebuild(tree, &mesh);
+    if (status == SAP_OK && loss) *loss = too_far ? 1 : got;
+    return status;
 }
 
 // Fills a tree that has device, options and shape.
@@ -142,6 +171,7 @@ sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
+    if (!device->rooms.mesh->copy_out) sap_mesh_plan_free(tree);
     if (device->rooms.mesh->free_arrays)
         device->rooms.mesh->free_arrays(tree);
     else

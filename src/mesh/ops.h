@@ -12,6 +12,10 @@ extern "C" {
 typedef struct sap_mesh_ops {
     // Builds into a tree whose device and options are set. On failure the tree is as it was.
     sap_status (*build)(sap_mesh_tree* tree, const sap_mesh* mesh);
+    // (optional) Refits a tree to a mesh of as many triangles. loss: NULL, or its expected cost against that of the tree as
+    // it was built. *too_far: nothing was done, for the tree would have more references than a builder allows, or a leaf
+    // of more than SAP_REFIT_LEAF triangles. On failure the tree is as it was.
+    sap_status (*refit)(sap_mesh_tree* tree, const sap_mesh* mesh, double* loss, bool* too_far);
     // (optional) As those of sap_tree_ops; copy_out copies all arrays. NULL: the arrays are host memory.
     sap_status (*copy_in)(sap_mesh_tree* tree, const unsigned char* arrays);
     sap_status (*copy_out)(const sap_mesh_tree* tree, void* to);
@@ -19,6 +23,7 @@ typedef struct sap_mesh_ops {
 } sap_mesh_ops;
 
 sap_status sap_mesh_build_cpu(sap_mesh_tree* tree, const sap_mesh* mesh);
+sap_status sap_mesh_refit_cpu(sap_mesh_tree* tree, const sap_mesh* mesh, double* loss, bool* too_far);
 
 sap_status sap_mesh_build_cuda(sap_mesh_tree* tree, const sap_mesh* mesh);
 sap_status sap_mesh_copy_in_cuda(sap_mesh_tree* tree, const unsigned char* arrays);

@@ -14,6 +14,7 @@
 #include "instance/bundle.h"
 #include "mesh/build.h"
 #include "mesh/ops.h"
+#include "mesh/refit/plan.h"
 #include "move/ops.h"
 #include "nearest/nearest.h"
 #include "nearest/ops.h"
@@ -76,6 +77,7 @@
         sap_radius_periodic_linf_##kind;
 #define DECLARE_MESH(simd)                                                                                             \
     extern const sap_mesh_kernels sap_mesh_kernels_##simd;                                                             \
+    extern const sap_refit_kernels sap_refit_kernels_##simd;                                                           \
     extern const sap_ray_kernels sap_ray_kernels_##simd;                                                               \
     extern const sap_mesh_query_kernels sap_mesh_query_kernels_##simd;                                                 \
     extern const sap_feature_kernels sap_feature_kernels_##simd;                                                       \
@@ -90,7 +92,7 @@
 #define MESH_KERNELS(simd)                                                                                             \
     .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd,          \
     .mesh_query = NATIVE(sap_mesh_query_kernels_##simd), .closest = &sap_closest_kernels_##simd,                       \
-    .instance = NATIVE(sap_instance_kernels_##simd)
+    .instance = NATIVE(sap_instance_kernels_##simd), .refit = NATIVE(sap_refit_kernels_##simd)
 #endif
 #if defined(__EMSCRIPTEN__)
 #define NATIVE(kernels) NULL
@@ -212,7 +214,12 @@ static const sap_cloud_ops cloud = {.axes = sap_cloud_axes_cpu,
 #endif
 static const sap_compact_ops compact = {.compact = sap_compact_cpu};
 #if !defined(SAP_POINTS_ONLY)
-static const sap_mesh_ops mesh = {.build = sap_mesh_build_cpu};
+static const sap_mesh_ops mesh = {
+    .build = sap_mesh_build_cpu,
+#if !defined(__EMSCRIPTEN__)
+    .refit = sap_mesh_refit_cpu,
+#endif
+};
 static const sap_ray_ops ray = {
     .trace = sap_trace_cpu,
     .closest = sap_closest_point_cpu,
