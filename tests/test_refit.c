@@ -83,8 +83,7 @@ static bool same_trees(const sap_mesh_tree* a, const sap_mesh_tree* b) {
     if (a->shape.bytes != b->shape.bytes || sap_mesh_view_open(a, &x) != SAP_OK) return false;
     bool same = sap_mesh_view_open(b, &y) == SAP_OK;
     if (same) {
-        same = !memcmp(x.tree.arrays, y.tree.arrays, a->shape.bytes) &&
-               !memcmp(&a->shape, &b->shape, sizeof a->shape);
+        same = !memcmp(x.tree.arrays, y.tree.arrays, a->shape.bytes) && !memcmp(&a->shape, &b->shape, sizeof a->shape);
         sap_mesh_view_close(&y);
     }
     sap_mesh_view_close(&x);

@@ -51,7 +51,7 @@ typedef struct sap_mesh_plan {
     bool made;
     unsigned char* memory; // where the device has its memory
     size_t allocated;
-    int64_t* reached; // in the same memory; NULL on a GPU
+    int64_t* visited; // in the same memory: of each stretch of triangles, the lengths of lists to expect
     int64_t nodes, triangles;
     double cost; // expected of a ray, of the tree as it was built
 } sap_mesh_plan;

@@ -118,8 +118,7 @@ sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss)
                         "mesh: has %lld triangles, but the tree was built over %lld; rebuild it",
                         (long long)mesh.triangle_count, (long long)tree->shape.triangles);
     if (!SAP_CAN(tree->device, mesh, refit)) return sap_unsupported(tree->device, "refit trees over triangles");
-    if (mesh.triangle_count)
-        status = tree->device->rooms.mesh->refit(tree, &mesh, loss ? &got : NULL, &too_far);
+    if (mesh.triangle_count) status = tree->device->rooms.mesh->refit(tree, &mesh, loss ? &got : NULL, &too_far);
     if (status == SAP_OK && too_far) status = rebuild(tree, &mesh);
     if (status == SAP_OK && loss) *loss = too_far ? 1 : got;
     return status;

@@ -14,7 +14,7 @@ typedef struct sap_mesh_ops {
     sap_status (*build)(sap_mesh_tree* tree, const sap_mesh* mesh);
     // (optional) Refits a tree to a mesh of as many triangles. loss: NULL, or its expected cost against that of the tree as
     // it was built. *too_far: nothing was done, for the tree would have more references than a builder allows, or a leaf
-    // of more than SAP_REFIT_LEAF triangles. On failure the tree is as it was.
+    // of too many triangles. On failure the tree is as it was.
     sap_status (*refit)(sap_mesh_tree* tree, const sap_mesh* mesh, double* loss, bool* too_far);
     // (optional) As those of sap_tree_ops; copy_out copies all arrays. NULL: the arrays are host memory.
     sap_status (*copy_in)(sap_mesh_tree* tree, const unsigned char* arrays);

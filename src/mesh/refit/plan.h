@@ -10,17 +10,18 @@
 
 enum {
     SAP_REFIT_NODES = 4096,    // nodes that are worth a thread
-    SAP_REFIT_TRIANGLES = 512, // triangles that are worth a thread
+    SAP_REFIT_BLOCK = 64,      // triangles that are sent down the tree together
+    SAP_REFIT_TRIANGLES = 512, // triangles that are worth a thread: whole blocks
     SAP_REFIT_LEAF = 4096      // most triangles of a leaf
 };
 
 // A node of the plan.
 typedef struct sap_mesh_tie {
-    float plane;       // of an inner node
-    float rest;        // where the corner was along the plane's axis
-    uint32_t triangle; // of the mesh, whose corner the plane follows
+    float plane;                  // of an inner node
+    float rest;                   // where the corner was along the plane's axis
+    uint32_t triangle;            // of the mesh, whose corner the plane follows
     uint16_t corner, planar_left; // which of its corners; whether triangles in the plane go to the left
-    uint32_t link;     // as in sap_mesh_node; of a leaf only that it is one
+    uint32_t link;                // as in sap_mesh_node; of a leaf only that it is one
 } sap_mesh_tie;
 
 // Bytes of a plan's arrays: the ties, the triangles' numbers in the mesh.
@@ -37,9 +38,9 @@ static inline int64_t sap_mesh_refit_most(int64_t triangles) {
     return most < INT32_MAX ? most : INT32_MAX;
 }
 
-// Makes the plan of a tree whose arrays the host can read. ties: [nodes]; order: [triangles]; reached: of each stretch of
-// SAP_REFIT_TRIANGLES triangles the references, or NULL. Errors: SAP_ERROR_MEMORY.
-sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* reached);
+// Makes the plan of a tree. ties: [nodes]; order: [triangles]; references: of each stretch of SAP_REFIT_TRIANGLES
+// triangles. Errors: SAP_ERROR_MEMORY.
+sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* references);
 
 // What a refit sends triangles through: the nodes that are left, with their planes where they are now.
 typedef struct sap_refit_walk {
@@ -48,15 +49,21 @@ typedef struct sap_refit_walk {
     const float* corners; // [9 * triangles] in the mesh's order
     const sap_mesh_part* parts;
     const int32_t* order;
-    bool fast; // clips as SAP_QUALITY_FAST does
+    sap_mesh_box bounds; // of all triangles
 } sap_refit_walk;
 
+// Those of SAP_REFIT_BLOCK triangles that reach a leaf, a bit each.
+typedef struct sap_refit_visit {
+    uint64_t members;
+    int32_t leaf;
+} sap_refit_visit;
+
 typedef struct sap_refit_kernels {
-    // Sends the triangles `from` … `to` - 1 of the plan's order down the tree. leaves[room]: the leaves that each reaches,
-    // in preorder; reached[i]: how many triangle i does. Returns the sum, of which what is beyond `room` is not written;
-    // it stops with a sum above `most`.
-    int64_t (*send)(const sap_refit_walk* walk, int64_t from, int64_t to, int64_t room, int64_t most, int32_t* leaves,
-                    int32_t* reached);
+    // Sends the triangles `from` … `from + count - 1` of the plan's order down the tree, at most SAP_REFIT_BLOCK. Lists the
+    // leaves that they reach, in preorder. Returns how many these are, of which those beyond `room` are not written.
+    // Stops when there are more than `most` references; adds them to *references.
+    int64_t (*send)(const sap_refit_walk* walk, int64_t from, int64_t count, int64_t room, int64_t most,
+                    sap_refit_visit* visits, int64_t* references);
 } sap_refit_kernels;
 
 #endif

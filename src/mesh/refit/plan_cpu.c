@@ -131,16 +131,16 @@ static void write_ties(void* context, int64_t from, int64_t to, int32_t worker) 
 }
 
 // Counts the references of each stretch of triangles.
-static void count_references(const sap_mesh_tree* t, int64_t* reached) {
-    memset(reached, 0, (size_t)sap_mesh_plan_stretches(t->shape.triangles) * sizeof *reached);
-    for (int64_t i = 0; i < t->shape.listed; i++) reached[sap_mesh_references(t)[i] / SAP_REFIT_TRIANGLES]++;
+static void count_references(const sap_mesh_tree* t, int64_t* sums) {
+    memset(sums, 0, (size_t)sap_mesh_plan_stretches(t->shape.triangles) * sizeof *sums);
+    for (int64_t i = 0; i < t->shape.listed; i++) sums[sap_mesh_references(t)[i] / SAP_REFIT_TRIANGLES]++;
     for (int64_t i = 0; i < t->shape.nodes; i++) {
         const sap_mesh_node* node = &sap_mesh_nodes(t)[i];
-        if ((node->link & 3) == SAP_MESH_LEAF && node->link >> 2 == 1) reached[node->bits / SAP_REFIT_TRIANGLES]++;
+        if ((node->link & 3) == SAP_MESH_LEAF && node->link >> 2 == 1) sums[node->bits / SAP_REFIT_TRIANGLES]++;
     }
 }
 
-sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* reached) {
+sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* references) {
     const sap_mesh_tree_shape* shape = &tree->shape;
     const size_t keys = (size_t)shape->nodes * sizeof(uint64_t);
     sap_scratch scratch = {NULL, 0};
@@ -156,7 +156,7 @@ sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int
     sap_team_loop(tree->device->options.threads, shape->nodes, SAP_REFIT_NODES, search_nodes, &s);
     sap_team_loop(tree->device->options.threads, shape->nodes, SAP_REFIT_NODES, write_ties, &s);
     memcpy(order, sap_mesh_ids(tree), (size_t)shape->triangles * sizeof *order);
-    if (reached) count_references(tree, reached);
+    count_references(tree, references);
     sap_scratch_give(tree->device, &scratch);
     return SAP_OK;
 }

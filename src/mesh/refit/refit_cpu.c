@@ -1,5 +1,6 @@
 // Refitting a tree over triangles on the CPU: its planes move with the corners that they are tied to (mesh/refit/plan.h),
-// then all triangles are sent down the tree anew. Nothing of the tree is written before all memory has been taken.
+// then all triangles are sent down the tree anew, in blocks that are listed with the leaves that they visit. Nothing of the
+// tree is written before all memory has been taken.
 #include "base/team.h"
 #include "device/cpu.h"
 #include "device/progress.h"
@@ -17,9 +18,10 @@ typedef struct node_stretch {
 
 // What a stretch of the plan's triangles comes to.
 typedef struct triangle_stretch {
-    int64_t reached, room; // references, and how many its list can hold
-    int64_t longer_at;     // where its list begins among the longer ones, if it needs one
-    int32_t* leaves;       // the list
+    int64_t visited, room;   // visits of leaves, and how many its list can hold
+    int64_t longer_at;       // where its list begins among the longer ones, if it needs one
+    sap_refit_visit* visits; // the list
+    int32_t blocks[SAP_REFIT_TRIANGLES / SAP_REFIT_BLOCK]; // visits of each block
 } triangle_stretch;
 
 typedef struct refit {
@@ -34,7 +36,7 @@ typedef struct refit {
     // Of each triangle, in the mesh's order and then in the plan's.
     float* corners;
     sap_mesh_part* parts;
-    int32_t *reached, *place;
+    int32_t* place;
     // Of each node of the plan.
     float* planes;
     int32_t* number;  // among the nodes that are left; -1 for the others
@@ -181,16 +183,28 @@ static void make_nodes(refit* r) {
 
 // ---- The triangles
 
+// Sends the triangles of a stretch. Returns the references.
+static int64_t send_blocks(const refit* r, int64_t i) {
+    const sap_refit_kernels* kernels = sap_cpu_kernels_of(r->tree->device, 32)->refit;
+    triangle_stretch* s = &r->stretches[i];
+    int64_t references = 0, from = i * SAP_REFIT_TRIANGLES;
+    s->visited = 0;
+    for (int k = 0; k < SAP_REFIT_TRIANGLES / SAP_REFIT_BLOCK; k++, from += SAP_REFIT_BLOCK) {
+        const int64_t left = r->plan->triangles - from, room = s->room > s->visited ? s->room - s->visited : 0;
+        s->blocks[k] = 0;
+        if (left <= 0 || references > r->most) continue;
+        s->blocks[k] = (int32_t)kernels->send(&r->walk, from, left < SAP_REFIT_BLOCK ? left : SAP_REFIT_BLOCK, room,
+                                              r->most - references, room ? s->visits + s->visited : NULL, &references);
+        s->visited += s->blocks[k];
+    }
+    return references;
+}
+
 static void send_stretch(void* context, int64_t i, int32_t worker) {
     refit* r = context;
-    triangle_stretch* s = &r->stretches[i];
-    const int64_t from = i * SAP_REFIT_TRIANGLES, triangles = r->plan->triangles,
-                  to = from + SAP_REFIT_TRIANGLES < triangles ? from + SAP_REFIT_TRIANGLES : triangles;
     (void)worker;
     if (!sap_progress_add(&r->progress, 0) || __atomic_load_n(&r->sum, __ATOMIC_RELAXED) > r->most) return;
-    s->reached = sap_cpu_kernels_of(r->tree->device, 32)
-                     ->refit->send(&r->walk, from, to, s->room, r->most, s->leaves, r->reached);
-    __atomic_fetch_add(&r->sum, s->reached, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&r->sum, send_blocks(r, i), __ATOMIC_RELAXED);
     sap_progress_add(&r->progress, 1);
 }
 
@@ -198,25 +212,27 @@ static void send_stretch(void* context, int64_t i, int32_t worker) {
 static void send_again(void* context, int64_t i, int32_t worker) {
     const refit* r = context;
     triangle_stretch* s = &r->stretches[i];
-    const int64_t from = i * SAP_REFIT_TRIANGLES, triangles = r->plan->triangles,
-                  to = from + SAP_REFIT_TRIANGLES < triangles ? from + SAP_REFIT_TRIANGLES : triangles;
     (void)worker;
-    if (s->reached <= s->room) return;
-    s->leaves = (int32_t*)(void*)r->longer.memory + s->longer_at;
-    s->room = s->reached;
-    (void)sap_cpu_kernels_of(r->tree->device, 32)
-        ->refit->send(&r->walk, from, to, s->room, r->most, s->leaves, r->reached);
+    if (s->visited <= s->room) return;
+    s->visits = (sap_refit_visit*)(void*)r->longer.memory + s->longer_at;
+    s->room = s->visited;
+    (void)send_blocks(r, i);
 }
 
+// Adds up the references of each leaf, and the triangles that are met first there.
 static void count_stretch(void* context, int64_t i, int32_t worker) {
     const refit* r = context;
     const triangle_stretch* s = &r->stretches[i];
-    const int32_t* leaves = s->leaves;
+    const sap_refit_visit* visit = s->visits;
     (void)worker;
-    for (int64_t t = i * SAP_REFIT_TRIANGLES; leaves < s->leaves + s->reached; t++) {
-        __atomic_fetch_add(&r->firsts[leaves[0]], 1, __ATOMIC_RELAXED);
-        for (const int32_t* end = leaves + r->reached[t]; leaves < end; leaves++)
-            __atomic_fetch_add(&r->counts[*leaves], 1, __ATOMIC_RELAXED);
+    for (int k = 0; k < SAP_REFIT_TRIANGLES / SAP_REFIT_BLOCK; k++) {
+        uint64_t met = 0;
+        for (const sap_refit_visit* end = visit + s->blocks[k]; visit < end; visit++) {
+            const int first = __builtin_popcountll(visit->members & ~met);
+            __atomic_fetch_add(&r->counts[visit->leaf], __builtin_popcountll(visit->members), __ATOMIC_RELAXED);
+            if (first) __atomic_fetch_add(&r->firsts[visit->leaf], first, __ATOMIC_RELAXED);
+            met |= visit->members;
+        }
     }
 }
 
@@ -230,13 +246,13 @@ static sap_status take_lists(refit* r) {
     const int64_t stretches = sap_mesh_plan_stretches(r->plan->triangles);
     int64_t room = 0;
     for (int64_t i = 0; i < stretches; i++) {
-        r->stretches[i] = (triangle_stretch){.room = r->plan->reached[i] + r->plan->reached[i] / 8 + SAP_ALIGNMENT};
+        r->stretches[i] = (triangle_stretch){.room = r->plan->visited[i] + r->plan->visited[i] / 8 + SAP_ALIGNMENT};
         room += r->stretches[i].room;
     }
-    if (!sap_scratch_take(r->tree->device, (size_t)room * sizeof(int32_t), &r->lists)) return no_memory(r);
-    int32_t* at = (int32_t*)(void*)r->lists.memory;
+    if (!sap_scratch_take(r->tree->device, (size_t)room * sizeof(sap_refit_visit), &r->lists)) return no_memory(r);
+    sap_refit_visit* at = (sap_refit_visit*)(void*)r->lists.memory;
     for (int64_t i = 0; i < stretches; i++) {
-        r->stretches[i].leaves = at;
+        r->stretches[i].visits = at;
         at += r->stretches[i].room;
     }
     return SAP_OK;
@@ -252,7 +268,7 @@ static sap_status send_all(refit* r, bool* too_far) {
                                .corners = r->corners,
                                .parts = r->parts,
                                .order = r->order,
-                               .fast = r->tree->options.quality == SAP_QUALITY_FAST};
+                               .bounds = r->bounds};
     r->progress = sap_progress_begin(r->tree->device, stretches + 1);
     sap_team_run(r->threads, stretches, send_stretch, r);
     *too_far = r->sum > r->most;
@@ -262,11 +278,11 @@ static sap_status send_all(refit* r, bool* too_far) {
     int64_t longer = 0;
     for (int64_t i = 0; i < stretches; i++) {
         triangle_stretch* s = &r->stretches[i];
-        r->plan->reached[i] = s->reached;
+        r->plan->visited[i] = s->visited;
         s->longer_at = longer;
-        longer += s->reached > s->room ? s->reached : 0;
+        longer += s->visited > s->room ? s->visited : 0;
     }
-    if (longer && !sap_scratch_take(r->tree->device, (size_t)longer * sizeof(int32_t), &r->longer))
+    if (longer && !sap_scratch_take(r->tree->device, (size_t)longer * sizeof(sap_refit_visit), &r->longer))
         return no_memory(r);
     if (longer) sap_team_run(r->threads, stretches, send_again, r);
     sap_team_run(r->threads, stretches, count_stretch, r);
@@ -302,34 +318,53 @@ static bool place_leaves(refit* r) {
 
 // Triangles are stored in the order of the leaves that they are met in first, those of a leaf in the plan's order.
 static void place_triangles(refit* r) {
-    const int64_t triangles = r->plan->triangles;
-    for (int64_t i = 0, t = 0; t < triangles; i++) {
-        const int32_t* leaves = r->stretches[i].leaves;
-        const int64_t end = t + SAP_REFIT_TRIANGLES < triangles ? t + SAP_REFIT_TRIANGLES : triangles;
-        for (; t < end; leaves += r->reached[t++]) r->place[t] = r->firsts[leaves[0]]++;
+    for (int64_t i = 0; i < sap_mesh_plan_stretches(r->plan->triangles); i++) {
+        const triangle_stretch* s = &r->stretches[i];
+        const sap_refit_visit* visit = s->visits;
+        for (int k = 0; k < SAP_REFIT_TRIANGLES / SAP_REFIT_BLOCK; k++) {
+            int32_t* place = r->place + i * SAP_REFIT_TRIANGLES + (int64_t)SAP_REFIT_BLOCK * k;
+            uint64_t met = 0;
+            for (const sap_refit_visit* end = visit + s->blocks[k]; visit < end; visit++) {
+                int32_t* next = &r->firsts[visit->leaf];
+                for (uint64_t first = visit->members & ~met; first; first &= first - 1)
+                    place[__builtin_ctzll(first)] = (*next)++;
+                met |= visit->members;
+            }
+        }
     }
 }
 
 static void write_references(void* context, int64_t i, int32_t worker) {
     const refit* r = context;
     const triangle_stretch* s = &r->stretches[i];
-    unsigned char* arrays = r->tree->arrays;
-    int32_t* references = (int32_t*)(void*)(arrays + r->shape.reference_at);
-    int32_t* ids = (int32_t*)(void*)(arrays + r->shape.id_at);
-    float* corners = (float*)(void*)(arrays + r->shape.corner_at);
-    const int32_t* leaves = s->leaves;
+    int32_t* references = (int32_t*)(void*)(r->tree->arrays + r->shape.reference_at);
+    const sap_refit_visit* visit = s->visits;
     (void)worker;
-    for (int64_t t = i * SAP_REFIT_TRIANGLES; leaves < s->leaves + s->reached; t++) {
-        const int32_t place = r->place[t], id = r->order[t];
-        ids[place] = id;
-        memcpy(corners + (int64_t)SAP_TRIANGLE_FLOATS * place, r->corners + (int64_t)SAP_TRIANGLE_FLOATS * id,
-               SAP_TRIANGLE_FLOATS * sizeof *corners);
-        for (const int32_t* end = leaves + r->reached[t]; leaves < end; leaves++) {
-            if (r->counts[*leaves] == 1)
-                r->nodes[*leaves].bits = (uint32_t)place;
-            else
-                references[__atomic_fetch_add(&r->cursors[*leaves], 1, __ATOMIC_RELAXED)] = place;
+    for (int k = 0; k < SAP_REFIT_TRIANGLES / SAP_REFIT_BLOCK; k++) {
+        const int32_t* place = r->place + i * SAP_REFIT_TRIANGLES + (int64_t)SAP_REFIT_BLOCK * k;
+        for (const sap_refit_visit* end = visit + s->blocks[k]; visit < end; visit++) {
+            if (r->counts[visit->leaf] == 1) {
+                r->nodes[visit->leaf].bits = (uint32_t)place[__builtin_ctzll(visit->members)];
+                continue;
+            }
+            int32_t* to = references + __atomic_fetch_add(&r->cursors[visit->leaf],
+                                                          __builtin_popcountll(visit->members), __ATOMIC_RELAXED);
+            for (uint64_t members = visit->members; members; members &= members - 1)
+                *to++ = place[__builtin_ctzll(members)];
         }
+    }
+}
+
+static void write_triangles(void* context, int64_t from, int64_t to, int32_t worker) {
+    const refit* r = context;
+    int32_t* ids = (int32_t*)(void*)(r->tree->arrays + r->shape.id_at);
+    float* corners = (float*)(void*)(r->tree->arrays + r->shape.corner_at);
+    (void)worker;
+    for (int64_t t = from; t < to; t++) {
+        const int64_t place = r->place[t], id = r->order[t];
+        ids[place] = (int32_t)id;
+        memcpy(corners + SAP_TRIANGLE_FLOATS * place, r->corners + SAP_TRIANGLE_FLOATS * id,
+               SAP_TRIANGLE_FLOATS * sizeof *corners);
     }
 }
 
@@ -404,7 +439,6 @@ static sap_status take_memory(refit* r, bool is_priced) {
     const request requests[] = {
         {(void**)&r->corners, (triangles * SAP_TRIANGLE_FLOATS + SAP_TRIANGLE_PADDING) * sizeof *r->corners},
         {(void**)&r->parts, triangles * sizeof *r->parts},
-        {(void**)&r->reached, triangles * sizeof *r->reached},
         {(void**)&r->place, triangles * sizeof *r->place},
         {(void**)&r->planes, nodes * sizeof *r->planes},
         {(void**)&r->number, nodes * sizeof *r->number},
@@ -435,7 +469,7 @@ static sap_status find_plan(sap_mesh_tree* tree) {
     if (plan->made) return SAP_OK;
     const sap_mesh_tree_shape* s = &tree->shape;
     const size_t arrays = sap_mesh_plan_bytes(s),
-                 bytes = arrays + (size_t)sap_mesh_plan_stretches(s->triangles) * sizeof *plan->reached;
+                 bytes = arrays + (size_t)sap_mesh_plan_stretches(s->triangles) * sizeof *plan->visited;
     if (plan->allocated < bytes) {
         sap_mesh_plan_free(tree);
         plan->memory = sap_memory_allocate(device, bytes);
@@ -445,11 +479,11 @@ static sap_status find_plan(sap_mesh_tree* tree) {
     }
     plan->nodes = s->nodes;
     plan->triangles = s->triangles;
-    plan->reached = (int64_t*)(void*)(plan->memory + arrays);
+    plan->visited = (int64_t*)(void*)(plan->memory + arrays);
     plan->cost = sap_mesh_expected_cost(tree);
     const sap_status status =
         sap_mesh_plan_make(tree, (sap_mesh_tie*)(void*)plan->memory,
-                           (int32_t*)(void*)(plan->memory + sap_mesh_plan_order_at(s->nodes)), plan->reached);
+                           (int32_t*)(void*)(plan->memory + sap_mesh_plan_order_at(s->nodes)), plan->visited);
     plan->made = status == SAP_OK;
     return status;
 }
@@ -480,6 +514,7 @@ static sap_status run(refit* r, double* loss, bool* too_far) {
     if (status != SAP_OK) return status;
     place_triangles(r);
     sap_team_run(r->threads, sap_mesh_plan_stretches(r->plan->triangles), write_references, r);
+    sap_team_loop(r->threads, r->plan->triangles, SAP_REFIT_NODES, write_triangles, r);
     sap_team_loop(r->threads, r->node_count, SAP_REFIT_NODES, write_leaves, r);
     if (loss) *loss = r->plan->cost > 0 ? expected_cost(r) / r->plan->cost : 1;
     return SAP_OK;

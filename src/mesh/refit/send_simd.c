@@ -1,104 +1,103 @@
-// A refit sends each triangle down the tree by the rule by which the builders divide nodes: by the bounds of its part in
-// the node's cell, and clipped where they lie on both sides of the plane.
+// A refit sends triangles that follow one another, and so lie near each other, down the tree together, as far as their
+// bounds take them. Where planes have divided a triangle's bounds, a leaf gets it only if the cell meets its plane.
 #include <float.h>
 #include <math.h>
 
 #if SAP_REAL_BITS == 32
 
 #include "math/simd.h"
-#include "mesh/refit/plan.h"
+#include "mesh/refit/moved.h"
 
-#include "mesh/clip/clip_simd.h"
+enum { BLOCK = SAP_REFIT_BLOCK };
 
-enum { GROUP = 16 }; // triangles that go down together as long as no plane divides them
+typedef struct block {
+    float lower[3][BLOCK], minus_upper[3][BLOCK];
+} block;
 
 typedef struct branch {
-    sap_mesh_part part;
+    uint64_t members, divided; // of the block; those whose bounds planes have divided
     int32_t node;
+    sap_mesh_box cell;
 } branch;
 
-INLINE float plane_of(const sap_mesh_node* node) {
+// Those of the members whose number is less than x.
+INLINE uint64_t less_of(const float numbers[BLOCK], uint64_t members, float x) {
+    const vreal limit = v_set(x);
+    uint64_t less = 0;
+    for (int i = 0; i < BLOCK; i += LANES)
+        if (members >> i & ALL_LANES) less |= (uint64_t)v_less(v_load(numbers + i), limit) << i;
+    return less & members;
+}
+
+static uint64_t members_of_leaf(const sap_refit_walk* w, int64_t from, const branch* at) {
+    uint64_t members = at->members;
+    for (uint64_t left = members & at->divided; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        if (!sap_refit_reaches(w->corners + (int64_t)SAP_TRIANGLE_FLOATS * w->order[from + i], at->cell))
+            members &= ~(UINT64_C(1) << i);
+    }
+    return members;
+}
+
+// Puts a node's children that members reach in its place, the right one first. Returns how many there are.
+INLINE int divide(const sap_refit_walk* w, const block* b, branch at[2]) {
+    const sap_mesh_node* node = &w->nodes[at->node];
+    const uint32_t axis = node->link & 3;
     float plane;
     memcpy(&plane, &node->bits, sizeof plane);
-    return plane;
+    uint64_t lefts = less_of(b->lower[axis], at->members, plane),
+             rights = less_of(b->minus_upper[axis], at->members, -plane);
+    const uint64_t both = lefts & rights, planar = at->members & ~(lefts | rights);
+    if (planar && w->planar_left[at->node])
+        lefts |= planar;
+    else
+        rights |= planar;
+    at->divided |= both;
+    branch* left = &at[rights != 0];
+    if (lefts) {
+        if (rights) *left = *at;
+        left->members = lefts;
+        left->node = at->node + 1;
+        left->cell.upper[axis] = plane;
+    }
+    if (rights) {
+        at->members = rights;
+        at->node = (int32_t)(node->link >> 2);
+        at->cell.lower[axis] = plane;
+    }
+    return (lefts != 0) + (rights != 0);
 }
 
-// The node that all triangles of a group reach before any plane divides them.
-static int32_t common_node(const sap_refit_walk* w, int64_t from, int64_t to) {
-    sap_mesh_part all = w->parts[w->order[from]];
-    for (int64_t i = from + 1; i < to; i++) {
-        const sap_mesh_part* part = &w->parts[w->order[i]];
-        for (int k = 0; k < 3; k++) {
-            all.lower[k] = part->lower[k] < all.lower[k] ? part->lower[k] : all.lower[k];
-            all.upper[k] = part->upper[k] > all.upper[k] ? part->upper[k] : all.upper[k];
-        }
-    }
-    for (int32_t at = 0;;) {
-        const sap_mesh_node* node = &w->nodes[at];
-        const uint32_t axis = node->link & 3;
-        if (axis == SAP_MESH_LEAF) return at;
-        const float plane = plane_of(node);
-        if (all.upper[axis] < plane)
-            at++;
-        else if (all.lower[axis] > plane)
-            at = (int32_t)(node->link >> 2);
-        else
-            return at;
-    }
-}
-
-// The leaves that a triangle reaches from a node on; those beyond `room` are not written. Stops above `most`.
-static int64_t send_one(const sap_refit_walk* w, int32_t triangle, int32_t from, int64_t room, int64_t most,
-                        int32_t* leaves) {
+static int64_t send(const sap_refit_walk* w, int64_t from, int64_t count, int64_t room, int64_t most,
+                    sap_refit_visit* visits, int64_t* references) {
+    block b;
     branch stack[SAP_MESH_DEPTH_MAX + 2];
-    const float* corners = w->corners + (int64_t)SAP_TRIANGLE_FLOATS * triangle;
-    int64_t reached = 0;
+    int64_t visited = 0, sum = 0;
     int height = 1;
-    stack[0] = (branch){w->parts[triangle], from};
-    while (height > 0 && reached <= most) {
-        branch* now = &stack[height - 1];
-        const sap_mesh_node* node = &w->nodes[now->node];
-        const uint32_t axis = node->link & 3;
-        if (axis == SAP_MESH_LEAF) {
-            if (reached < room) leaves[reached] = now->node;
-            reached++;
-            height--;
-            continue;
-        }
-        const float plane = plane_of(node);
-        const bool below = now->part.lower[axis] < plane, above = now->part.upper[axis] > plane;
-        const int32_t left = now->node + 1, right = (int32_t)(node->link >> 2);
-        if (!(below && above)) {
-            now->node = below || (!above && w->planar_left[now->node]) ? left : right;
-            continue;
-        }
-        branch in_left = {.node = left}, in_right = {.node = right};
-        const int sides = w->fast
-                              ? clip_cheaply(corners, &now->part, (int)axis, plane, &in_left.part, &in_right.part)
-                              : clip_exactly(corners, &now->part, (int)axis, plane, &in_left.part, &in_right.part);
-        SAP_ASSERT(sides && height + 1 <= SAP_MESH_DEPTH_MAX + 2);
-        height--;
-        if (sides & HAS_RIGHT) stack[height++] = in_right;
-        if (sides & HAS_LEFT) stack[height++] = in_left;
-    }
-    return reached;
-}
-
-static int64_t send(const sap_refit_walk* w, int64_t from, int64_t to, int64_t room, int64_t most, int32_t* leaves,
-                    int32_t* reached) {
-    int64_t sum = 0;
-    for (int64_t group = from; group < to; group += GROUP) {
-        const int64_t end = group + GROUP < to ? group + GROUP : to;
-        const int32_t common = common_node(w, group, end);
-        for (int64_t i = group; i < end; i++) {
-            const int64_t count = send_one(w, w->order[i], common, room - sum, most - sum,
-                                           leaves + (sum < room ? sum : room));
-            reached[i] = (int32_t)count;
-            sum += count;
-            if (sum > most) return sum;
+    SAP_ASSERT(count > 0 && count <= BLOCK);
+    for (int i = 0; i < BLOCK; i++) {
+        const sap_mesh_part* part = &w->parts[w->order[from + (i < count ? i : 0)]];
+        for (int k = 0; k < 3; k++) {
+            b.lower[k][i] = part->lower[k];
+            b.minus_upper[k][i] = -part->upper[k];
         }
     }
-    return sum;
+    stack[0] = (branch){.members = ~UINT64_C(0) >> (BLOCK - count), .cell = w->bounds};
+    while (height > 0 && sum <= most) {
+        branch* at = &stack[--height];
+        if ((w->nodes[at->node].link & 3) != SAP_MESH_LEAF) {
+            SAP_ASSERT(height + 2 <= SAP_MESH_DEPTH_MAX + 2);
+            height += divide(w, &b, at);
+            continue;
+        }
+        const uint64_t members = members_of_leaf(w, from, at);
+        if (!members) continue;
+        if (visited < room) visits[visited] = (sap_refit_visit){members, at->node};
+        visited++;
+        sum += __builtin_popcountll(members);
+    }
+    *references += sum;
+    return visited;
 }
 
 const sap_refit_kernels SAP_KERNEL_OF_FLOAT(refit_kernels) = {send};
