@@ -67,6 +67,8 @@ sap_cli_exit sap_cli_frames_check(sap_cli* cli) {
     static const char *const of_frames[] = {"fps", "clip"}, *const of_pictures[] = {".png", ".ppm", ".pfm"};
     for (size_t i = 0; i < 2 && !sap_cli_has_frames(o); i++)
         if (sap_cli_given(o, of_frames[i])) return sap_cli_usage(cli, "--%s needs --frames", of_frames[i]);
+    if (o->refit > 0 && !o->orbit && !sap_cli_has_frames(o))
+        return sap_cli_usage(cli, "--refit needs --frames or --orbit");
     if (!sap_cli_has_frames(o)) return SAP_EXIT_OK;
     if (sap_cli_pictures(o) > MOST_PICTURES)
         return sap_cli_usage(cli, "--frames: %d pictures are more than %d", (int)sap_cli_pictures(o), MOST_PICTURES);

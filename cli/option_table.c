@@ -543,6 +543,10 @@ const sap_cli_option sap_cli_option_table[] = {
      "before "
      "its suffix; prints the milliseconds that moving or reading the mesh, building, tracing and shading took",
      false},
+    {"refit", 0, V(RENDER), REAL_IN(refit, DBL_MIN, HUGE_VAL),
+     "of pictures that move, fit the tree to the mesh instead of building it anew, unless rays are expected to cost more "
+     "than R times as much as after the last build; prints how many times, too",
+     false},
     {"fps", 0, V(RENDER), REAL_IN(fps, DBL_MIN, HUGE_VAL), "frames in a second of a glTF (default 30)", false},
     {"clip", 0, V(RENDER), TEXT(clip, "CLIP"),
      "which animation of a glTF, by its name or, from 0, its number (default 0)", false},

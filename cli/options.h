@@ -129,10 +129,11 @@ typedef struct sap_cli_options {
     sap_cli_progress progress;
     bool json, quiet, verbose;
     int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
-    int32_t frames[2];                        // the first, and the one after the last; 0, 0: not given
-    double fps;                               // 0: not given
-    const char* clip;                         // NULL: not given
-    double eye[3], at[3];                     // where the file's coordinates say
+    double refit;         // render: most times that rays may cost before the tree is built anew; 0: it always is
+    int32_t frames[2];    // the first, and the one after the last; 0, 0: not given
+    double fps;           // 0: not given
+    const char* clip;     // NULL: not given
+    double eye[3], at[3]; // where the file's coordinates say
     float up[3], background[3];
     double fov, ambient, exposure;
     int64_t photons, caustics; // 0: not given

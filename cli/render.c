@@ -165,14 +165,16 @@ static sap_cli_exit draw_moved(sap_cli* cli, render_run* run, int32_t picture) {
     result = o->orbit ? sap_cli_orbit_move(cli, stage, picture) : sap_cli_frames_move(cli, stage, picture);
     seconds->pose = sap_cli_seconds() - start;
     if (result == SAP_EXIT_OK)
-        result = sap_cli_mesh_tree_build(cli, stage->shown.mesh, o->operands[0], &stage->tree, &seconds->build);
+        result =
+            sap_cli_mesh_tree_fit(cli, stage->shown.mesh, o->operands[0], stage->tree, &seconds->build, &seconds->loss);
     if (result == SAP_EXIT_OK) result = draw(cli, run, path, seconds);
     if (result == SAP_EXIT_OK && !o->json && !o->quiet) {
         printf("%s  ", path);
         if (sap_cli_has_frames(o)) printf("%s %.1f ms  ", stage->animation ? "pose" : "read", seconds->pose * 1e3);
-        printf("build %.1f ms  trace %.1f ms  shade %.1f ms", seconds->build * 1e3, seconds->trace * 1e3,
-               seconds->shade * 1e3);
+        printf("%s %.1f ms  trace %.1f ms  shade %.1f ms", seconds->loss > 0 ? "refit" : "build", seconds->build * 1e3,
+               seconds->trace * 1e3, seconds->shade * 1e3);
         if (o->photons) printf("  photons %.1f ms", seconds->photons * 1e3);
+        if (seconds->loss > 0) printf("  loss %.3g", seconds->loss);
         printf("\n");
         result = sap_cli_flush(cli);
     }
@@ -246,6 +248,7 @@ static sap_cli_exit report(sap_cli* cli, const render_run* run) {
         sap_json_open(&json, NULL, '{');
         sap_json_text(&json, "output", path);
         report_seconds(&json, o, &run->pictures[i]);
+        if (o->refit > 0) sap_json_real(&json, "loss", run->pictures[i].loss > 0 ? run->pictures[i].loss : 1, 32);
         sap_json_close(&json, '}');
         free(path);
     }

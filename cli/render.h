@@ -7,6 +7,7 @@
 // What one picture took.
 typedef struct sap_cli_picture_seconds {
     double pose, build, trace, shade, photons;
+    double loss; // of a tree that was refitted; 0: it was built
 } sap_cli_picture_seconds;
 
 // What is drawn: the mesh as it is in the picture at hand. All zero can be freed.

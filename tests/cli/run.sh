@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 mask() { sed -E -e 's/ in [0-9.e+-]+ s$/ in TIME s/' -e 's/ in [0-9.e+-]+ s:/ in TIME s:/' \
   -e 's/(moving|building|tracing|shading) [0-9.e+-]+ s/\1 TIME s/g' \
   -e 's/ took [0-9.e+-]+ s$/ took TIME s/' -e 's/^(    +"photons": )[0-9.e+-]+/\1TIME/' \
-  -e 's/(pose|read|build|trace|shade|photons) +[0-9.]+ ms/\1 TIME ms/g' \
+  -e 's/(pose|read|build|refit|trace|shade|photons) +[0-9.]+ ms/\1 TIME ms/g' \
   -e 's/^( *"(pose|read|build|save|search|render|trace|shade|extract|write|compact|subdivide)": )[0-9.e+-]+/\1TIME/' -e 's/^( *"processor": )"(cpu|cuda)"/\1PROCESSOR/' "$1"; }
 
 # keep WHAT PATH: what a case printed becomes what it must print; nothing needs no file.
