@@ -1,7 +1,9 @@
 // Rows of builds, and of what trees are made of.
 #include "rays.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // One way to build: the four that first builds know by name.
@@ -160,6 +162,63 @@ static void scaling_rows(const rays_run* run, const rays_scene* scene, int threa
     }
 }
 
+static void refit(void* state) {
+    builder* b = state;
+    bench_check(sap_mesh_tree_refit(b->tree, *b->mesh, NULL), "sap_mesh_tree_refit");
+}
+
+// The vertices in a wave along y, as high as a hundredth of the mesh is long along x; to be freed.
+static float* waved_vertices(const sap_mesh* mesh) {
+    const size_t bytes = (size_t)mesh->vertex_count * 3 * sizeof(float);
+    float *waved = malloc(bytes + 1), lower = INFINITY, upper = -INFINITY;
+    if (!waved) bench_check(SAP_ERROR_MEMORY, "moving a mesh");
+    memcpy(waved, mesh->vertices, bytes);
+    for (int64_t i = 0; i < mesh->vertex_count; i++) {
+        lower = fminf(lower, waved[3 * i]);
+        upper = fmaxf(upper, waved[3 * i]);
+    }
+    const float size = upper - lower;
+    for (int64_t i = 0; i < mesh->vertex_count; i++)
+        waved[3 * i + 1] += 0.01F * size * sinf(9 * (waved[3 * i] - lower) / size);
+    return waved;
+}
+
+// Trees that follow a wave: refitted, and built anew by the same quality; and what it does to the cost of rays.
+static void refit_rows(const rays_run* run, const rays_scene* scene) {
+    float* waved = waved_vertices(&scene->mesh);
+    sap_mesh moved = scene->mesh;
+    moved.vertices = waved;
+    for (int quality = 0; quality < 2; quality++) {
+        char name[32], work[96];
+        builder builders[2] = {open_builder(quality, &scene->mesh, 1), open_builder(quality, &scene->mesh, 1)};
+        bench_side sides[2] = {{.pass = refit, .state = &builders[0]}, {.pass = rebuild, .state = &builders[1]}};
+        double loss = 0;
+        for (int i = 0; i < 2; i++) {
+            build(&builders[i]);
+            builders[i].mesh = &moved;
+        }
+        bench_take_turns(sides, 2, run->bench.options);
+        snprintf(name, sizeof name, "refit-%s", qualities[quality]);
+        snprintf(work, sizeof work, "%s, in a wave, refit %s", scene->name, qualities[quality]);
+        bench_row row = {.key = rays_key(scene, name),
+                         .work = work,
+                         .versus = "a rebuild",
+                         .unit = BENCH_SECONDS,
+                         .subject = bench_median(&sides[0]),
+                         .rival = bench_median(&sides[1])};
+        bench_report_samples(run->bench.report, row.key, "refit", &sides[0]);
+        bench_report_samples(run->bench.report, row.key, "rebuild", &sides[1]);
+        bench_report_row(run->bench.report, &row);
+        bench_check(sap_mesh_tree_refit(builders[0].tree, moved, &loss), "sap_mesh_tree_refit");
+        snprintf(name, sizeof name, "refit-loss-%s", qualities[quality]);
+        snprintf(work, sizeof work, "%s, in a wave, loss of %s", scene->name, qualities[quality]);
+        row = (bench_row){.key = rays_key(scene, name), .work = work, .unit = BENCH_NUMBER, .subject = loss};
+        bench_report_row(run->bench.report, &row);
+        for (int i = 0; i < 2; i++) close_builder(&builders[i]);
+    }
+    free(waved);
+}
+
 void rays_build_group(const rays_run* run, rays_scene* scene, const bench_file* file) {
     bench_side sides[WAYS];
     bench_options wall = *run->bench.options;
@@ -170,6 +229,7 @@ void rays_build_group(const rays_run* run, rays_scene* scene, const bench_file* 
         rebuild_rows(run, scene, 1, sides, run->bench.options);
         if (wall.threads > 1) rebuild_rows(run, scene, wall.threads, sides, &wall);
     }
+    if (bench_wanted(&run->bench, rays_key(scene, "refit"))) refit_rows(run, scene);
     if (wall.threads > 1 && bench_wanted(&run->bench, rays_key(scene, "scaling")))
         scaling_rows(run, scene, wall.threads, &wall);
 }

@@ -50,6 +50,7 @@ typedef struct sap_refit_walk {
     const sap_mesh_part* parts;
     const int32_t* order;
     sap_mesh_box bounds; // of all triangles
+    double size;         // the sum over the axes of how far from zero they are
 } sap_refit_walk;
 
 // Those of SAP_REFIT_BLOCK triangles that reach a leaf, a bit each.

@@ -6,6 +6,7 @@
 #include "device/progress.h"
 #include "mesh/load.h"
 #include "mesh/refit/moved.h"
+#include <math.h>
 #include <string.h>
 
 enum { SUMMED = 64 };
@@ -269,6 +270,8 @@ static sap_status send_all(refit* r, bool* too_far) {
                                .parts = r->parts,
                                .order = r->order,
                                .bounds = r->bounds};
+    for (int k = 0; k < 3; k++)
+        r->walk.size += fmax(fabs((double)r->bounds.lower[k]), fabs((double)r->bounds.upper[k]));
     r->progress = sap_progress_begin(r->tree->device, stretches + 1);
     sap_team_run(r->threads, stretches, send_stretch, r);
     *too_far = r->sum > r->most;
