@@ -161,6 +161,71 @@ TEST(larger_pictures_equal_the_cpu) {
     sap_device_close(cpu);
 }
 
+// A frame by a walk, in steps of so many leaves.
+static void draw_frame(const sap_tree* tree, const sap_grid* grid, const sap_search* search, int32_t leaves,
+                       int32_t* ids, float* distance2) {
+    sap_gl_frame* frame = NULL;
+    bool done = false;
+    CHECK_STATUS(sap_gl_frame_create(tree, grid->width, grid->height, search, &frame), SAP_OK);
+    CHECK_STATUS(sap_gl_frame_begin(frame, *grid), SAP_OK);
+    for (int i = 0; !done && i < 100000; i++) CHECK_STATUS(sap_gl_frame_step(frame, leaves, &done), SAP_OK);
+    CHECK(done);
+    const int32_t whole[4] = {0, 0, grid->width, grid->height};
+    CHECK_STATUS(sap_gl_frame_read(frame, whole, ids, search->k ? distance2 : NULL), SAP_OK);
+    sap_gl_frame_free(frame);
+}
+
+// The walk with a stack, whole and resumed, beside the one without and beside the CPU's: the same bits.
+static void try_stack(sap_device* device, sap_device* cpu, const cloud* points, int32_t k) {
+    enum { WIDTH = 41, HEIGHT = 23, MOST = WIDTH * HEIGHT * 8 };
+    static int32_t ids[2][MOST], expected[MOST];
+    static float distance2[2][MOST], truth[MOST];
+    const sap_grid grid = grid_over(points, WIDTH, HEIGHT);
+    const size_t bytes = (size_t)WIDTH * HEIGHT * (size_t)(k ? k : 1) * 4;
+    sap_tree *tree = NULL, *copy = NULL;
+    CHECK_STATUS(build(cpu, points, &(sap_tree_options){.leaf_size = 4}, &tree), SAP_OK);
+    CHECK_STATUS(sap_tree_copy(tree, device, &copy), SAP_OK);
+    const sap_search without = {.k = k, .radius = k ? 0 : some_radius(points), .walk = SAP_WALK_STACKLESS};
+    sap_search with = without;
+    with.walk = SAP_WALK_STACK;
+    draw_frame(copy, &grid, &without, 1 << 20, ids[0], distance2[0]);
+    for (int32_t leaves = 1; leaves <= 1 << 20; leaves *= 1 << 10) {
+        draw_frame(copy, &grid, &with, leaves, ids[1], distance2[1]);
+        CHECK(!memcmp(ids[0], ids[1], bytes) && (!k || !memcmp(distance2[0], distance2[1], bytes)));
+    }
+    // GPUs may take the smallest numbers for 0; Mesa's software does so with some of them.
+    if (k) {
+        CHECK_STATUS(sap_nearest_grid(copy, grid, &with, ids[1], distance2[1]), SAP_OK);
+        CHECK(!memcmp(ids[0], ids[1], bytes) && !memcmp(distance2[0], distance2[1], bytes));
+        CHECK_STATUS(sap_nearest_grid(tree, grid, &with, expected, truth), SAP_OK);
+        int64_t wrong = 0;
+        for (size_t i = 0; i < bytes / 4; i++)
+            wrong += truth[i] >= FLT_MIN && (ids[1][i] != expected[i] || distance2[1][i] != truth[i]);
+        CHECK_EQUAL(wrong, 0);
+    }
+    sap_tree_free(copy);
+    sap_tree_free(tree);
+}
+
+TEST(a_stack_gives_the_same_bits) {
+    if (!shared()) SKIP(no_gl);
+    sap_device *cpu = NULL, *computes = NULL;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    gl_tools_reset();
+    CHECK_STATUS(gl_tools_open(&(sap_device_options){.threads = 1}, &computes), SAP_OK);
+    for (int which = 0; which < FAMILY_COUNT; which++) {
+        for (int32_t dims = 2; dims <= 3; dims++) {
+            const int32_t k = which % 5 == 4 ? 0 : 1 << (which + dims) % 4;
+            NOTE("%s in %d-D, k %d", family_name((family)which), (int)dims, (int)k);
+            cloud points = cloud_of_family((family)which, 1200, dims, 32, 0, 13);
+            try_stack(which % 2 ? computes : shared(), cpu, &points, k);
+            cloud_free(&points);
+        }
+    }
+    sap_device_close(computes);
+    sap_device_close(cpu);
+}
+
 // Reads a frame that is done, whole and in part, and checks all of it. The grid is SIZE x SIZE pixels or less.
 static void check_frame(const sap_gl_frame* frame, const cloud* points, const sap_grid* grid, int32_t k,
                         double radius) {
@@ -353,8 +418,17 @@ TEST(refuses_what_shaders_cannot) {
     CHECK_STATUS(sap_radius_count_grid(NULL, grid, 1, NULL), SAP_ERROR_ARGUMENT);
     grid.width = 0;
     CHECK_STATUS(sap_nearest_grid(tree, grid, &search, ids, NULL), SAP_ERROR_ARGUMENT);
-    search.walk = SAP_WALK_STACK;
+    search.walk = SAP_WALK_WARP;
     CHECK_STATUS(nearest(tree, &points, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "search.walk: shaders walk each pixel alone, with a stack or without");
+    CHECK_STATUS(sap_gl_frame_create(tree, 4, 4, &search, &frame), SAP_ERROR_UNSUPPORTED);
+    CHECK(!frame);
+    sap_tree* sliding = NULL;
+    CHECK_STATUS(build(device, &points, &(sap_tree_options){.split = SAP_SPLIT_SLIDING_MIDPOINT}, &sliding), SAP_OK);
+    search.walk = SAP_WALK_STACK;
+    CHECK_STATUS(nearest(sliding, &points, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "search.walk: shaders keep a stack for balanced trees only");
+    sap_tree_free(sliding);
     CHECK_STATUS(sap_nearest_self(tree, &(sap_search){.k = 1}, ids, NULL), SAP_ERROR_UNSUPPORTED);
     search = (sap_search){.k = 1, .without_ids = ids};
     CHECK_STATUS(nearest(tree, &points, &search, ids, NULL), SAP_ERROR_UNSUPPORTED);

@@ -11,7 +11,8 @@
  * **Trees over points**, of floats in 2 or 3 dimensions and by either split rule, are searched in shaders:
  * ::sap_nearest for up to 8 neighbours, ::sap_radius and its sisters, and grids (grid.h), with the answers and the order
  * of the CPU; GPUs may take squared distances below the smallest normal float for 0. Searches from a tree's own points
- * are SAP_ERROR_UNSUPPORTED: give them as queries. Rows within a radius come a few points of each a pass, so a row of
+ * are SAP_ERROR_UNSUPPORTED: give them as queries. Every walk has a bit a level for its way back (SAP_WALK_STACKLESS, also
+ * the default); balanced trees can be walked with a stack, too (SAP_WALK_STACK), with the same answers. Rows within a radius come a few points of each a pass, so a row of
  * thousands takes hundreds of passes. Trees beyond GL_MAX_TEXTURE_SIZE are SAP_ERROR_RANGE, naming it.
  *
  * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
@@ -104,8 +105,8 @@ typedef struct sap_gl_frame_textures {
 } sap_gl_frame_textures;
 
 /**
- * Makes a frame of so many pixels. Only k (1 to 8; 0: the points within the radius are counted) and radius of the
- * search are used. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two
+ * Makes a frame of so many pixels. Only k (1 to 8; 0: the points within the radius are counted), radius and walk
+ * of the search are used. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two
  * neighbours. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders keep), SAP_ERROR_RANGE
  * (larger than a texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */

@@ -4,6 +4,7 @@
 // SAP_AXES       2 or 3, the tree's dimensions
 // SAP_CAPACITY   1, 2, 4 or 8 neighbours, or 0: points within the radius are counted
 // SAP_EXPLICIT   the tree is explicit; else it is balanced
+// SAP_STACK      the walks keep a stack of so many nodes, on a balanced tree; undefined: they keep a bit a level
 // SAP_GRID       queries are a column's point plus a row's; else each is a texel of a texture
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin;
@@ -25,6 +26,10 @@
 #include "nearest/grid/walk_explicit.h"
 #define WALK_FROM   sap_explicit_from
 #define WALK_RESUME sap_explicit_resume
+#elif defined(SAP_STACK)
+#include "nearest/grid/walk_stack.h"
+#define WALK_FROM   sap_nearest_from
+#define WALK_RESUME sap_stack_resume
 #else
 #define WALK_FROM   sap_nearest_from
 #define WALK_RESUME sap_nearest_resume

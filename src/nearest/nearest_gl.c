@@ -20,6 +20,7 @@ typedef struct answers {
     int32_t* ids;
     float* distance2;
     int64_t* counts;
+    sap_walk walk;
     int64_t first, stride;
 } answers;
 
@@ -151,10 +152,15 @@ sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
         for (int64_t side = 0; side < grid->width && call.status == SAP_OK; side += width) {
             const int32_t x = (int32_t)side, y = (int32_t)top;
             int32_t size[2] = {at_most(width, grid->width - x), at_most(height, grid->height - y)};
-            answers to = {job->k, job->ids, job->distance2, job->counts, top * grid->width + x, grid->width};
+            answers to = {.k = job->k,
+                          .ids = job->ids,
+                          .distance2 = job->distance2,
+                          .counts = job->counts,
+                          .first = top * grid->width + x,
+                          .stride = grid->width};
             if (frame.width != size[0] || frame.height != size[1]) {
                 sap_gl_walk_free(&call, &frame);
-                sap_gl_walk_create(&call, tree, size, job->k, job->limit2, &frame);
+                sap_gl_walk_create(&call, tree, size, job->k, job->limit2, job->walk, &frame);
             }
             sap_gl_walk_begin_grid(&call, &frame, grid, (int32_t[2]){x, y});
             finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory);
@@ -189,7 +195,7 @@ static sap_status answer_rows(const sap_tree* tree, const sap_rows* rows, float 
         SAP_ASSERT(room >= 1 && room <= left);
         if (frame.width != size[0] || frame.height != size[1]) {
             sap_gl_walk_free(&call, &frame);
-            sap_gl_walk_create(&call, tree, size, to->k, limit2, &frame);
+            sap_gl_walk_create(&call, tree, size, to->k, limit2, to->walk, &frame);
         }
         if (scratch.bytes < (size_t)room * WORDS * 4) {
             sap_scratch_give(tree->device, &scratch);
@@ -215,13 +221,13 @@ static sap_status answer_rows(const sap_tree* tree, const sap_rows* rows, float 
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job) {
     sap_device* device = tree->device;
     if (job->search.k > SAP_GL_MOST_K) return refuse_k(tree, job->search.k);
-    if (job->search.walk != SAP_WALK_AUTO && job->search.walk != SAP_WALK_STACKLESS)
-        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "search.walk: shaders walk without a stack");
+    const sap_status status = sap_gl_walk_check(tree, job->search.walk);
+    if (status != SAP_OK) return status;
     if (job->self || job->search.stats)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED,
                         job->self ? "an OpenGL device does not search from the tree's own points; give them as queries"
                                   : "search.stats: an OpenGL device counts no visits");
-    answers to = {.k = job->search.k, .ids = job->ids, .distance2 = job->distance2};
+    answers to = {.k = job->search.k, .ids = job->ids, .distance2 = job->distance2, .walk = job->search.walk};
     return answer_rows(tree, &job->queries, (float)job->limit2, &to);
 }
 

@@ -40,6 +40,7 @@ typedef struct sap_grid_job {
     const sap_grid* grid;
     int32_t k; // neighbours; 0: points within the limit are counted
     float limit2;
+    sap_walk walk;
     int32_t* ids;     // [width * height * k]
     float* distance2; // [width * height * k] or NULL
     int64_t* counts;  // [width * height] when k is 0
@@ -60,7 +61,7 @@ typedef struct sap_nearest_ops {
 
 // Frames of OpenGL, by the names of sapwood/gl.h.
 typedef struct sap_frame_ops {
-    sap_status (*create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+    sap_status (*create)(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_walk walk,
                          struct sap_gl_frame** frame);
     sap_status (*begin)(struct sap_gl_frame* frame, const sap_grid* grid);
     sap_status (*step)(struct sap_gl_frame* frame, int32_t leaves, bool* done);
@@ -76,7 +77,7 @@ sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 sap_status sap_nearest_rgba8_gl(sap_device* device, const struct sap_rgba8_tree* form, const sap_grid* grid,
                                 int32_t* ids, float* distances);
 
-sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_walk walk,
                                struct sap_gl_frame** frame);
 sap_status sap_frame_begin_gl(struct sap_gl_frame* frame, const sap_grid* grid);
 sap_status sap_frame_step_gl(struct sap_gl_frame* frame, int32_t leaves, bool* done);

@@ -120,7 +120,8 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
             for way in "0" "0;#define SAP_GRID" "2;#define SAP_GRID" "1;#define SAP_GRID" "0;#define SAP_RESUMED" \
                 "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT" \
                 "0;#define SAP_EXPLICIT" "1;#define SAP_GRID;#define SAP_EXPLICIT" \
-                "0;#define SAP_RESUMED;#define SAP_EXPLICIT"; do
+                "0;#define SAP_RESUMED;#define SAP_EXPLICIT" "2;#define SAP_GRID;#define SAP_STACK 24" \
+                "0;#define SAP_RESUMED;#define SAP_STACK 24"; do
                 nearest_shader "$axes" "$capacity" "$way" frag
                 case $way in *SAP_LEFT) continue ;; esac # a pass that discards
                 nearest_shader "$axes" "$capacity" "$way" comp

@@ -52,7 +52,7 @@ sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t heig
     if (status != SAP_OK) return status;
     double radius = search->radius > 0 || !search->k ? search->radius : (double)INFINITY;
     return device->rooms.frame->create(tree, (int32_t[2]){width, height}, search->k, (float)sap_limit2(tree, radius),
-                                       frame);
+                                       search->walk, frame);
 }
 
 sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid) {

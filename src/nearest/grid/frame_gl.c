@@ -6,18 +6,20 @@
 
 static sap_device* device_of(const sap_gl_frame* frame) { return frame->tree->device; }
 
-sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
+sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_walk walk,
                                sap_gl_frame** frame) {
     sap_gl_call call;
     sap_device* device = tree->device;
+    sap_status status = sap_gl_walk_check(tree, walk);
+    if (status != SAP_OK) return status;
     if (k > SAP_GL_MOST_K)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "search.k: shaders find at most %d neighbours, not %d",
                         SAP_GL_MOST_K, (int)k);
     sap_gl_frame* made = sap_memory_allocate_zero(device, sizeof *made);
     if (!made) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a frame");
     sap_gl_begin(&call, device);
-    sap_gl_walk_create(&call, tree, size, k, limit2, made);
-    sap_status status = sap_gl_end(&call, SAP_OK);
+    sap_gl_walk_create(&call, tree, size, k, limit2, walk, made);
+    status = sap_gl_end(&call, SAP_OK);
     if (status == SAP_OK)
         *frame = made;
     else

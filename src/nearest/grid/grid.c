@@ -102,7 +102,7 @@ sap_status sap_nearest_grid(const sap_tree* tree, sap_grid grid, const sap_searc
         answers > PTRDIFF_MAX / 8)
         return sap_fail(device, SAP_ERROR_RANGE, "search.k: width * height * k overflows");
     if (!ids) return sap_fail(device, SAP_ERROR_ARGUMENT, "ids: is NULL");
-    sap_grid_job job = {.grid = &grid, .k = search->k, .ids = ids, .distance2 = distance2};
+    sap_grid_job job = {.grid = &grid, .k = search->k, .walk = search->walk, .ids = ids, .distance2 = distance2};
     job.limit2 = (float)sap_limit2(tree, search->radius > 0 ? search->radius : (double)INFINITY);
     return run(tree, &job, search);
 }

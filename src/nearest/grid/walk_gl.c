@@ -17,8 +17,16 @@ enum {
 
 static int lists_of(const sap_gl_frame* frame) { return frame->capacity > 1 ? frame->capacity / 2 : 0; }
 
+sap_status sap_gl_walk_check(const sap_tree* tree, sap_walk walk) {
+    if (walk == SAP_WALK_AUTO || walk == SAP_WALK_STACKLESS) return SAP_OK;
+    if (walk == SAP_WALK_STACK && tree->shape.kind == SAP_TREE_BALANCED) return SAP_OK;
+    return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
+                    walk == SAP_WALK_STACK ? "search.walk: shaders keep a stack for balanced trees only"
+                                           : "search.walk: shaders walk each pixel alone, with a stack or without");
+}
+
 void sap_gl_walk_create(sap_gl_call* call, const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
-                        sap_gl_frame* frame) {
+                        sap_walk walk, sap_gl_frame* frame) {
     memset(frame, 0, sizeof *frame);
     frame->tree = tree;
     frame->width = size[0];
@@ -27,6 +35,7 @@ void sap_gl_walk_create(sap_gl_call* call, const sap_tree* tree, const int32_t s
     frame->capacity = k;
     while (frame->capacity & (frame->capacity - 1)) frame->capacity++;
     frame->limit2 = limit2;
+    frame->stack = walk == SAP_WALK_STACK;
     SAP_ASSERT(k >= 0 && k <= SAP_GL_MOST_K && lists_of(frame) <= SAP_GL_FRAME_LISTS);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= lists_of(frame); j++)
@@ -105,15 +114,18 @@ static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step wh
 }
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step which) {
-    char defines[192];
+    char defines[192], stack[32] = "";
     int hints = which == STEP_HINTS ? 1 : which == STEP_BEGIN && frame->hints ? 2 : 0;
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
+    // Few sizes of stacks make few programs.
+    if (frame->stack && (which == STEP_BEGIN || which == STEP_RESUME))
+        (void)snprintf(stack, sizeof stack, "#define SAP_STACK %d\n", (int)frame->tree->shape.depth / 8 * 8 + 8);
     const int length = snprintf(
-        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s%s",
+        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s%s%s",
         computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
         frame->tree->shape.kind == SAP_TREE_EXPLICIT ? "#define SAP_EXPLICIT\n" : "",
         frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
-        which == STEP_LEFT ? "#define SAP_LEFT\n" : "");
+        which == STEP_LEFT ? "#define SAP_LEFT\n" : "", stack);
     SAP_ASSERT(length > 0 && length < (int)sizeof defines);
     (void)length;
     return sap_gl_program(call, sap_glsl_nearest, defines);

@@ -15,6 +15,7 @@ struct sap_gl_frame {
     int32_t width, height;
     int32_t k, capacity; // neighbours asked for, and kept; 0: points are counted
     float limit2;
+    bool stack;                  // walks keep one; else a bit a level
     GLuint columns, rows, hints; // of a grid
     GLuint queries;              // of rows of queries
     GLuint unfinished;           // for each block of pixels, whether a walk has not ended
@@ -27,7 +28,9 @@ struct sap_gl_frame {
 
 // Makes textures for width * height walks, still without queries. Call sap_gl_walk_free also after a failure.
 void sap_gl_walk_create(sap_gl_call* call, const sap_tree* tree, const int32_t size[2], int32_t k, float limit2,
-                        sap_gl_frame* frame);
+                        sap_walk walk, sap_gl_frame* frame);
+// Whether shaders have a walk: if not, a sentence says so.
+sap_status sap_gl_walk_check(const sap_tree* tree, sap_walk walk);
 // Gives the walks a part of a grid that begins at column and row `first`. All walks restart.
 void sap_gl_walk_begin_grid(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]);
 // Gives the walks width * height queries of four floats each. All walks restart.
