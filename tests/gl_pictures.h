@@ -10,6 +10,7 @@
 #include "test.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { TOLERANCE = 4 }; // units in the last place
 
@@ -94,16 +95,20 @@ static inline void check_counts(const cloud* points, const cloud* queries, doubl
     free(distance2);
 }
 
-// Checks the picture of a tree in the form of four bytes a node: every pixel is right for the rounded sites.
+// Checks the picture of a tree in the form of four bytes a node: every pixel is right for the rounded sites, and a stack
+// gives the same bits.
 static inline void check_sites(sap_device* device, const sap_tree* tree, const cloud* points) {
     enum { WIDTH = 530, HEIGHT = 23 };
-    static int32_t ids[WIDTH * HEIGHT];
-    static float distances[WIDTH * HEIGHT];
+    static int32_t ids[WIDTH * HEIGHT], stack_ids[WIDTH * HEIGHT];
+    static float distances[WIDTH * HEIGHT], stack_distances[WIDTH * HEIGHT];
     sap_grid grid = grid_over(points, WIDTH, HEIGHT);
     double side = fmax(grid.right[0] * WIDTH, grid.down[1] * HEIGHT), worst = 0;
     sap_rgba8_tree* form = NULL;
     if (!CHECK_STATUS(sap_rgba8_tree_build(tree, grid.origin, side, &form), SAP_OK)) return;
-    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, ids, distances), SAP_OK);
+    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, NULL, ids, distances), SAP_OK);
+    const sap_rgba8_search stack = {.walk = SAP_WALK_STACK};
+    CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, &stack, stack_ids, stack_distances), SAP_OK);
+    CHECK(!memcmp(ids, stack_ids, sizeof ids) && !memcmp(distances, stack_distances, sizeof distances));
     for (int i = 0; i < WIDTH * HEIGHT; i += 7) {
         int column = i % WIDTH, row = i / WIDTH;
         double x = (column + 0.5) * grid.right[0] * form->scale;
@@ -119,6 +124,66 @@ static inline void check_sites(sap_device* device, const sap_tree* tree, const c
     }
     if (!CHECK(worst < 0.05)) printf("  worst: %g units\n", worst);
     sap_rgba8_tree_free(form);
+}
+
+// How a tree in bytes may be searched.
+static inline int rgba8_searches(bool integers, sap_rgba8_search searches[4]) {
+    int count = 0;
+    for (int i = 0; i < (integers ? 4 : 2); i++)
+        searches[count++] =
+            (sap_rgba8_search){.walk = i % 2 ? SAP_WALK_STACK : SAP_WALK_STACKLESS, .integers = i / 2 != 0};
+    return count;
+}
+
+// Checks all these searches where no operation rounds: sites on whole units of the form, pixels between them.
+static inline void check_exact_sites(sap_device* device, const cloud* points, bool integers) {
+    enum { SIDE = 64, STEP = 16, LARGEST = 32767 };
+    static int32_t ids[2][SIDE * SIDE];
+    static float distances[2][SIDE * SIDE];
+    sap_grid grid = {SIDE, SIDE, {0}, {0}, {0}};
+    sap_tree* tree = NULL;
+    sap_rgba8_tree* form = NULL;
+    sap_device* cpu = NULL;
+    sap_rgba8_search searches[4];
+    grid.right[0] = grid.down[1] = STEP;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
+    const sap_points rows = {points->coords, points->count, 2, 0};
+    CHECK_STATUS(sap_tree_build(cpu, rows, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
+    CHECK_STATUS(sap_rgba8_tree_build(tree, (double[2]){0, 0}, LARGEST, &form), SAP_OK);
+    const int count = rgba8_searches(integers, searches);
+    for (int s = 0; s < count; s++) {
+        const int into = s ? 1 : 0;
+        CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, &searches[s], ids[into], distances[into]), SAP_OK);
+        CHECK(!s ||
+              (!memcmp(ids[0], ids[1], sizeof ids[0]) && !memcmp(distances[0], distances[1], sizeof distances[0])));
+    }
+    int64_t wrong = 0;
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const float x = ((float)(i % SIDE) + 0.5f) * STEP, y = ((float)(i / SIDE) + 0.5f) * STEP; // NOLINT: whole
+        float least = INFINITY, found = INFINITY;
+        for (int64_t p = 0; p < points->count; p++) {
+            const float u = (float)cloud_get(points, p, 0) - x, v = (float)cloud_get(points, p, 1) - y;
+            const float distance2 = u * u + v * v;
+            if (distance2 < least) least = distance2;
+            if (p == ids[0][i]) found = distance2;
+        }
+        wrong += found != least;
+    }
+    CHECK_EQUAL(wrong, 0);
+    sap_rgba8_tree_free(form);
+    sap_tree_free(tree);
+    sap_device_close(cpu);
+}
+
+// Sites on whole units below 1024.
+static inline cloud whole_sites(int64_t count, int32_t dims) {
+    cloud points = cloud_make(count, dims, 32, 0);
+    uint32_t state = 99;
+    for (int64_t i = 0; i < count * dims; i++) {
+        state = state * 1664525u + 1013904223u;
+        cloud_set(&points, i / dims, (int32_t)(i % dims), (double)(state >> 22));
+    }
+    return points;
 }
 
 #endif

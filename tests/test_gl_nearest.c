@@ -514,6 +514,46 @@ TEST(trees_in_bytes) {
     }
 }
 
+TEST(trees_in_bytes_with_a_stack_and_in_integers) {
+    if (!shared()) SKIP(no_gl);
+    for (int64_t size = 1; size < 3000; size = size * 4 + 1) {
+        NOTE("%d sites", (int)size);
+        cloud points = whole_sites(size, 2);
+        check_exact_sites(shared(), &points, true);
+        cloud_free(&points);
+    }
+}
+
+// A search that may look at few nodes: no site before it has come to a leaf, then ever nearer ones.
+TEST(trees_in_bytes_in_so_many_steps) {
+    if (!shared()) SKIP(no_gl);
+    enum { POINTS = 600, SIDE = 30 };
+    static int32_t ids[SIDE * SIDE], all[SIDE * SIDE];
+    cloud points = cloud_of_family(FAMILY_SHELL, POINTS, 2, 32, 0, 5);
+    const sap_grid grid = grid_over(&points, SIDE, SIDE);
+    sap_tree* tree = NULL;
+    sap_rgba8_tree* form = NULL;
+    CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
+    CHECK_STATUS(sap_rgba8_tree_build(tree, grid.origin, fmax(grid.right[0], grid.down[1]) * SIDE, &form), SAP_OK);
+    for (int variant = 0; variant < 4; variant++) {
+        sap_rgba8_search search = {.walk = variant % 2 ? SAP_WALK_STACK : SAP_WALK_STACKLESS, .integers = variant > 1};
+        int64_t before = SIDE * SIDE;
+        CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &search, all, NULL), SAP_OK);
+        for (search.most_steps = 5; search.most_steps < 20000; search.most_steps *= 5) {
+            int64_t wrong = 0;
+            CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &search, ids, NULL), SAP_OK);
+            for (int i = 0; i < SIDE * SIDE; i++) wrong += ids[i] != all[i];
+            CHECK(search.most_steps > 5 || (ids[0] == -1 && wrong == SIDE * SIDE));
+            CHECK(wrong <= before);
+            before = wrong;
+        }
+        CHECK_EQUAL(before, 0);
+    }
+    sap_rgba8_tree_free(form);
+    sap_tree_free(tree);
+    cloud_free(&points);
+}
+
 TEST(what_the_form_in_bytes_refuses) {
     if (!shared()) SKIP(no_gl);
     const double lower[2] = {0, 0};
@@ -533,12 +573,19 @@ TEST(what_the_form_in_bytes_refuses) {
     CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 1}, &empty), SAP_OK);
     CHECK_STATUS(sap_rgba8_tree_build(empty, lower, 1, &form), SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_rgba8_tree_build(fine, lower, 1, &form), SAP_OK);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), NULL, grid, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(NULL, form, grid, ids, NULL), SAP_ERROR_ARGUMENT);
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, ids, NULL), SAP_OK);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), NULL, grid, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(NULL, form, grid, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, ids, NULL), SAP_OK);
+    const sap_rgba8_search bad[] = {
+        {.walk = (sap_walk)77}, {.walk = (sap_walk)-1}, {.most_steps = -1}, {.reserved = {0, 0, 1}}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &bad[i], ids, NULL), SAP_ERROR_ARGUMENT);
+    for (sap_walk walk = SAP_WALK_WARP; walk <= SAP_WALK_PACKET; walk++)
+        CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &(sap_rgba8_search){.walk = walk}, ids, NULL),
+                     SAP_ERROR_UNSUPPORTED);
     grid.height = 0;
-    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, ids, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
     sap_rgba8_tree_free(form);
     sap_tree_free(empty);
     sap_tree_free(fine);

@@ -55,6 +55,9 @@ TEST(pictures_of_the_nearest_site) {
         sap_tree_free(tree);
         cloud_free(&points);
     }
+    cloud whole = whole_sites(500, 2);
+    check_exact_sites(device, &whole, false);
+    cloud_free(&whole);
     sap_device_close(cpu);
     close_old(device, &w);
 }
@@ -146,6 +149,14 @@ TEST(refuses_the_rest) {
     const float coords[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}};
     CHECK_STATUS(sap_tree_build(device, (sap_points){coords[0], 4, 2, 0}, NULL, &tree), SAP_ERROR_UNSUPPORTED);
     CHECK_TEXT(w.sentence, "the nodes of a tree: OpenGL ES 2.0 (WebGL 1) has no such textures");
+    unsigned char words[4][4] = {{0}};
+    sap_rgba8_tree form = {.width = 2, .height = 1, .scale = 1, .nodes = words[0], .ids = words[2], .device = device};
+    int32_t id = 7;
+    const sap_grid one = {1, 1, {0}, {1}, {0, 1}};
+    CHECK_STATUS(sap_gl_nearest_rgba8(device, &form, one, &(sap_rgba8_search){.integers = true}, &id, NULL),
+                 SAP_ERROR_UNSUPPORTED);
+    CHECK_TEXT(w.sentence, "OpenGL ES 2.0 (WebGL 1) has no shaders in GLSL ES 3.00");
+    CHECK_EQUAL(id, 7);
     sap_gl_pyramid_options options = {.width = 8, .height = 8};
     sap_gl_pyramid* pyramid = NULL;
     CHECK_STATUS(sap_gl_pyramid_create(device, &options, &pyramid), SAP_ERROR_UNSUPPORTED);

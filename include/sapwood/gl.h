@@ -161,15 +161,29 @@ SAP_API sap_status sap_rgba8_tree_build(const sap_tree* tree, const double lower
 SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
 
 /**
- * The nearest site of every place of a grid by the shader for GLSL ES 1.00: ids[height][width], and distances (not
+ * How ::sap_gl_nearest_rgba8 searches. All zero is the default for each field; NULL means all defaults. The answers are
+ * the same but for most_steps.
+ */
+typedef struct sap_rgba8_search {
+    sap_walk walk;        /**< SAP_WALK_STACKLESS, also the default: a bit a level tells where a search has been;
+                             SAP_WALK_STACK: the nodes that wait lie on a stack, of which GLSL ES 1.00, without an index
+                             into arrays, looks at all places to find one. Others are SAP_ERROR_UNSUPPORTED */
+    bool integers;        /**< in GLSL ES 3.00, with nodes in integers; else in GLSL ES 1.00, with nodes in floats */
+    int32_t most_steps;   /**< a search ends after so many nodes with the nearest site that it has found, or -1; the
+                             published one: 500. 0: it goes on to its end */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_rgba8_search;
+
+/**
+ * The nearest site of every place of a grid by shaders over the compact form: ids[height][width], and distances (not
  * squared; to 1/65536 of a unit, at most 65535 units) or NULL. Exact for the rounded sites; where sites are equally far
  * any of them. A pixel takes at most 2^24 steps through the tree (with Mesa's software 2^16). Errors:
  * SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (beyond the largest texture), SAP_ERROR_UNSUPPORTED (a pixel that would take
- * more steps), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST. After a failure some answers may have
- * been written.
+ * more steps; a walk that shaders do not have; integers in a context of OpenGL ES 2.0), SAP_ERROR_MEMORY,
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST. After a failure some answers may have been written.
  */
-SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
-                                        float* distances);
+SAP_API sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid,
+                                        const sap_rgba8_search* search, int32_t* ids, float* distances);
 
 /**
  * @name Pictures of meshes

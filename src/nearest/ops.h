@@ -15,6 +15,7 @@ extern "C" {
 struct sap_gl_frame;          // sapwood/gl.h
 struct sap_gl_frame_textures; // sapwood/gl.h
 struct sap_rgba8_tree;        // sapwood/gl.h
+struct sap_rgba8_search;      // sapwood/gl.h
 
 // What a nearest-neighbour search is asked, checked and with its defaults filled in.
 typedef struct sap_nearest_job {
@@ -56,7 +57,7 @@ typedef struct sap_nearest_ops {
     sap_status (*search_grid)(const sap_tree* tree, const sap_grid_job* job);
     // (optional) sap_gl_nearest_rgba8.
     sap_status (*search_rgba8)(sap_device* device, const struct sap_rgba8_tree* form, const sap_grid* grid,
-                               int32_t* ids, float* distances);
+                               const struct sap_rgba8_search* search, int32_t* ids, float* distances);
 } sap_nearest_ops;
 
 // Frames of OpenGL, by the names of sapwood/gl.h.
@@ -75,7 +76,7 @@ sap_status sap_nearest_cuda(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_nearest_gl(const sap_tree* tree, const sap_nearest_job* job);
 sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job);
 sap_status sap_nearest_rgba8_gl(sap_device* device, const struct sap_rgba8_tree* form, const sap_grid* grid,
-                                int32_t* ids, float* distances);
+                                const struct sap_rgba8_search* search, int32_t* ids, float* distances);
 
 sap_status sap_frame_create_gl(const sap_tree* tree, const int32_t size[2], int32_t k, float limit2, sap_walk walk,
                                struct sap_gl_frame** frame);

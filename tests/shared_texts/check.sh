@@ -129,11 +129,11 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
         done
     done
     for output in 0 1; do
-        {
-            printf '#version 100\nprecision highp float; precision highp int; precision highp sampler2D;\n'
-            printf '#define SAP_GLSL 100\n#define SAP_OUTPUT %d\n' $output
-            expand "$root/src/nearest/grid/nearest_rgba8.glsl"
-        } >"$shaders/nearest_rgba8, output $output.frag" || failed=$((failed + 1))
+        for way in "" SAP_STACK=20 "SAP_STACK=20 SAP_MOST=1"; do
+            for glsl in 100 300; do
+                shader "$glsl" "SAP_GLSL=$glsl SAP_OUTPUT=$output $way" nearest/grid/nearest_rgba8.glsl
+            done
+        done
     done
     check "GLSL with glslangValidator: $(ls "$shaders" | wc -l) shaders" glslangValidator "$shaders"/*
 fi

@@ -80,13 +80,23 @@ void sap_gl_frame_free(sap_gl_frame* frame) {
     if (frame) ops_of(frame)->free(frame);
 }
 
-sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid, int32_t* ids,
-                                float* distances) {
+sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, sap_grid grid,
+                                const sap_rgba8_search* search, int32_t* ids, float* distances) {
+    static const sap_rgba8_search plain = {.walk = SAP_WALK_AUTO};
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!SAP_CAN(device, nearest, search_rgba8)) return sap_unsupported(device, "search trees of four bytes a node");
     if (!form || !ids) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", form ? "ids" : "form");
     if (grid.width < 1 || grid.height < 1)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d places; both numbers must be at least 1",
                         (int)grid.width, (int)grid.height);
-    return device->rooms.nearest->search_rgba8(device, form, &grid, ids, distances);
+    if (!search) search = &plain;
+    if (search->walk < SAP_WALK_AUTO || search->walk > SAP_WALK_PACKET)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.walk: unknown walk %d", (int)search->walk);
+    if (search->walk > SAP_WALK_STACKLESS)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "search.walk: shaders walk each pixel alone, with a stack or without");
+    if (search->most_steps < 0)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "search.most_steps: %d is negative", (int)search->most_steps);
+    const sap_status status = sap_reserved_check(device, search->reserved, "search");
+    return status == SAP_OK ? device->rooms.nearest->search_rgba8(device, form, &grid, search, ids, distances) : status;
 }

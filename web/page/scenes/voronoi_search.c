@@ -250,7 +250,7 @@ static sap_status search_compact(void) {
     float* away = malloc(pixels * 4);
     uint32_t* texels = malloc(pixels * 16);
     const bool there = ids && away && texels;
-    sap_status status = there ? sap_gl_nearest_rgba8(page_gl(), &voronoi.form, grid, ids, away)
+    sap_status status = there ? sap_gl_nearest_rgba8(page_gl(), &voronoi.form, grid, NULL, ids, away)
                               : page_fail(SAP_ERROR_MEMORY, "There is no memory here for a picture.");
     for (int i = 0; i < 2 && there && status == SAP_OK; i++) {
         const bool old = page_gl_version() == 1;
