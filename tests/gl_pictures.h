@@ -127,30 +127,31 @@ static inline void check_sites(sap_device* device, const sap_tree* tree, const c
 }
 
 // How a tree in bytes may be searched.
-static inline int rgba8_searches(bool integers, sap_rgba8_search searches[4]) {
+static inline int rgba8_searches(bool integers, bool cycle, sap_rgba8_search searches[8]) {
     int count = 0;
-    for (int i = 0; i < (integers ? 4 : 2); i++)
-        searches[count++] =
-            (sap_rgba8_search){.walk = i % 2 ? SAP_WALK_STACK : SAP_WALK_STACKLESS, .integers = i / 2 != 0};
+    for (int i = 0; i < 8; i++)
+        if ((integers || i % 4 < 2) && (cycle || i < 4))
+            searches[count++] = (sap_rgba8_search){
+                .walk = i % 2 ? SAP_WALK_STACK : SAP_WALK_STACKLESS, .integers = i / 2 % 2 != 0, .cycle = i / 4 != 0};
     return count;
 }
 
 // Checks all these searches where no operation rounds: sites on whole units of the form, pixels between them.
-static inline void check_exact_sites(sap_device* device, const cloud* points, bool integers) {
-    enum { SIDE = 64, STEP = 16, LARGEST = 32767 };
+static inline void check_exact_sites(sap_device* device, const cloud* points, sap_axis axis, bool integers) {
+    enum { SIDE = 64, STEP = 16 };
     static int32_t ids[2][SIDE * SIDE];
     static float distances[2][SIDE * SIDE];
-    sap_grid grid = {SIDE, SIDE, {0}, {0}, {0}};
+    sap_grid grid = {SIDE, SIDE, {0, 0, 256}, {STEP, 0, 8}, {0, STEP, 0}};
     sap_tree* tree = NULL;
     sap_rgba8_tree* form = NULL;
     sap_device* cpu = NULL;
-    sap_rgba8_search searches[4];
-    grid.right[0] = grid.down[1] = STEP;
+    sap_rgba8_search searches[8];
     CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &cpu), SAP_OK);
-    const sap_points rows = {points->coords, points->count, 2, 0};
-    CHECK_STATUS(sap_tree_build(cpu, rows, &(sap_tree_options){.leaf_size = 1}, &tree), SAP_OK);
-    CHECK_STATUS(sap_rgba8_tree_build(tree, (double[2]){0, 0}, LARGEST, &form), SAP_OK);
-    const int count = rgba8_searches(integers, searches);
+    const sap_points rows = {points->coords, points->count, points->dims, 0};
+    CHECK_STATUS(sap_tree_build(cpu, rows, &(sap_tree_options){.leaf_size = 1, .axis = axis}, &tree), SAP_OK);
+    CHECK_STATUS(sap_rgba8_tree_build(tree, (double[3]){0, 0, 0}, points->dims == 2 ? 32767 : 1023, &form), SAP_OK);
+    CHECK(form->dims == points->dims && (form->cycles || axis != SAP_AXIS_CYCLE));
+    const int count = rgba8_searches(integers, form->cycles, searches);
     for (int s = 0; s < count; s++) {
         const int into = s ? 1 : 0;
         CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, &searches[s], ids[into], distances[into]), SAP_OK);
@@ -159,17 +160,24 @@ static inline void check_exact_sites(sap_device* device, const cloud* points, bo
     }
     int64_t wrong = 0;
     for (int i = 0; i < SIDE * SIDE; i++) {
-        const float x = ((float)(i % SIDE) + 0.5f) * STEP, y = ((float)(i / SIDE) + 0.5f) * STEP; // NOLINT: whole
+        const float place[3] = {((float)(i % SIDE) + 0.5f) * STEP, ((float)(i / SIDE) + 0.5f) * STEP, // NOLINT: whole
+                                256 + ((float)(i % SIDE) + 0.5f) * 8};
         float least = INFINITY, found = INFINITY;
         for (int64_t p = 0; p < points->count; p++) {
-            const float u = (float)cloud_get(points, p, 0) - x, v = (float)cloud_get(points, p, 1) - y;
-            const float distance2 = u * u + v * v;
+            float distance2 = 0;
+            for (int32_t a = 0; a < points->dims; a++) {
+                const float apart = (float)cloud_get(points, p, a) - place[a];
+                distance2 += apart * apart;
+            }
             if (distance2 < least) least = distance2;
             if (p == ids[0][i]) found = distance2;
         }
         wrong += found != least;
     }
     CHECK_EQUAL(wrong, 0);
+    if (!form->cycles)
+        CHECK_STATUS(sap_gl_nearest_rgba8(device, form, grid, &(sap_rgba8_search){.cycle = true}, ids[0], NULL),
+                     SAP_ERROR_UNSUPPORTED);
     sap_rgba8_tree_free(form);
     sap_tree_free(tree);
     sap_device_close(cpu);

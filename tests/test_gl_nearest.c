@@ -514,14 +514,15 @@ TEST(trees_in_bytes) {
     }
 }
 
-TEST(trees_in_bytes_with_a_stack_and_in_integers) {
+TEST(trees_in_bytes_with_a_stack_in_integers_in_space) {
     if (!shared()) SKIP(no_gl);
-    for (int64_t size = 1; size < 3000; size = size * 4 + 1) {
-        NOTE("%d sites", (int)size);
-        cloud points = whole_sites(size, 2);
-        check_exact_sites(shared(), &points, true);
-        cloud_free(&points);
-    }
+    for (int i = 0; i < 4; i++)
+        for (int64_t size = 2; size < 2000; size *= 700) {
+            NOTE("%d sites in %d-D, axes %d", (int)size, 2 + i / 2, i % 2);
+            cloud points = whole_sites(size, 2 + i / 2);
+            check_exact_sites(shared(), &points, (sap_axis)(i % 2), true);
+            cloud_free(&points);
+        }
 }
 
 // A search that may look at few nodes: no site before it has come to a leaf, then ever nearer ones.
@@ -581,6 +582,9 @@ TEST(what_the_form_in_bytes_refuses) {
         {.walk = (sap_walk)77}, {.walk = (sap_walk)-1}, {.most_steps = -1}, {.reserved = {0, 0, 1}}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &bad[i], ids, NULL), SAP_ERROR_ARGUMENT);
+    form->dims = 4;
+    CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, NULL, ids, NULL), SAP_ERROR_ARGUMENT);
+    form->dims = 2;
     for (sap_walk walk = SAP_WALK_WARP; walk <= SAP_WALK_PACKET; walk++)
         CHECK_STATUS(sap_gl_nearest_rgba8(shared(), form, grid, &(sap_rgba8_search){.walk = walk}, ids, NULL),
                      SAP_ERROR_UNSUPPORTED);

@@ -55,9 +55,11 @@ TEST(pictures_of_the_nearest_site) {
         sap_tree_free(tree);
         cloud_free(&points);
     }
-    cloud whole = whole_sites(500, 2);
-    check_exact_sites(device, &whole, false);
-    cloud_free(&whole);
+    for (int32_t dims = 2; dims <= 3; dims++) {
+        cloud whole = whole_sites(500, dims);
+        check_exact_sites(device, &whole, SAP_AXIS_CYCLE, false);
+        cloud_free(&whole);
+    }
     sap_device_close(cpu);
     close_old(device, &w);
 }
@@ -150,7 +152,8 @@ TEST(refuses_the_rest) {
     CHECK_STATUS(sap_tree_build(device, (sap_points){coords[0], 4, 2, 0}, NULL, &tree), SAP_ERROR_UNSUPPORTED);
     CHECK_TEXT(w.sentence, "the nodes of a tree: OpenGL ES 2.0 (WebGL 1) has no such textures");
     unsigned char words[4][4] = {{0}};
-    sap_rgba8_tree form = {.width = 2, .height = 1, .scale = 1, .nodes = words[0], .ids = words[2], .device = device};
+    sap_rgba8_tree form = {
+        .width = 2, .height = 1, .dims = 2, .scale = 1, .nodes = words[0], .ids = words[2], .device = device};
     int32_t id = 7;
     const sap_grid one = {1, 1, {0}, {1}, {0, 1}};
     CHECK_STATUS(sap_gl_nearest_rgba8(device, &form, one, &(sap_rgba8_search){.integers = true}, &id, NULL),

@@ -136,14 +136,17 @@ SAP_API void sap_gl_frame_free(sap_gl_frame* frame);
 
 /**
  * A tree in four bytes a node, for shaders in GLSL ES 1.00 (WebGL 1), which have neither integers nor floats in
- * textures. From the highest bit: 1 leaf, 15 x, 1 axis, 15 y. Inner nodes hold their split in the field of its axis,
- * leaves a site, both in units of 1/32767 of the domain's side, so that sites closer than that are drawn as one. One
- * site a leaf.
+ * textures. One site a leaf. In 2-D, from the highest bit: 1 leaf, 15 x, 1 axis, 15 y; inner nodes hold their split in the
+ * field of its axis, leaves a site, both in units of 1/32767 of the domain's side. In 3-D leaves are 1 leaf, 1 zero,
+ * 10 x, 10 y, 10 z, and inner nodes 1 zero, 2 axis, 29 split, both in units of 1/1023 of the side. Sites closer than
+ * a unit are drawn as one.
  */
 typedef struct sap_rgba8_tree {
     int32_t width;        /**< of the textures, a power of two: node i is texel (i % width, i / width), the root 1 */
     int32_t height;       /**< of the textures */
-    double lower[2];      /**< the domain's lower corner */
+    int32_t dims;         /**< 2 or 3 */
+    bool cycles;          /**< the axis of every node is its depth modulo dims: shaders need not read it */
+    double lower[3];      /**< the domain's lower corner */
     double scale;         /**< units for a length of 1 */
     unsigned char* nodes; /**< [height][width] RGBA, the highest byte first */
     unsigned char* ids;   /**< [height][width] RGBA: the ids of the leaves' sites, the highest byte first */
@@ -151,12 +154,11 @@ typedef struct sap_rgba8_tree {
 } sap_rgba8_tree;
 
 /**
- * Makes the compact form of a balanced 2-D tree of floats with leaf_size 1, on any device, for the square domain of
- * `side` from `lower` on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED
- * (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
+ * Makes the compact form of a balanced tree of floats in 2 or 3 dimensions with leaf_size 1, on any device, for the domain
+ * of `side` along each axis from lower[dims] on; sites beyond are moved to its border. O(n). Errors: SAP_ERROR_ARGUMENT,
+ * SAP_ERROR_UNSUPPORTED (another tree, or an empty one), SAP_ERROR_RANGE (more than 2^22 sites), SAP_ERROR_MEMORY.
  */
-SAP_API sap_status sap_rgba8_tree_build(const sap_tree* tree, const double lower[2], double side,
-                                        sap_rgba8_tree** form);
+SAP_API sap_status sap_rgba8_tree_build(const sap_tree* tree, const double* lower, double side, sap_rgba8_tree** form);
 /** Frees a compact form. NULL is allowed. */
 SAP_API void sap_rgba8_tree_free(sap_rgba8_tree* form);
 
@@ -169,6 +171,8 @@ typedef struct sap_rgba8_search {
                              SAP_WALK_STACK: the nodes that wait lie on a stack, of which GLSL ES 1.00, without an index
                              into arrays, looks at all places to find one. Others are SAP_ERROR_UNSUPPORTED */
     bool integers;        /**< in GLSL ES 3.00, with nodes in integers; else in GLSL ES 1.00, with nodes in floats */
+    bool cycle;           /**< shaders compute the axes of nodes from their depths and do not read them; a form whose
+                             axes do not cycle (sap_rgba8_tree.cycles) is SAP_ERROR_UNSUPPORTED */
     int32_t most_steps;   /**< a search ends after so many nodes with the nearest site that it has found, or -1; the
                              published one: 500. 0: it goes on to its end */
     uint64_t reserved[4]; /**< for later versions: zero */

@@ -129,9 +129,9 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
         done
     done
     for output in 0 1; do
-        for way in "" SAP_STACK=20 "SAP_STACK=20 SAP_MOST=1"; do
+        for way in "2" "2 SAP_STACK=20" "2 SAP_STACK=20 SAP_MOST=1" "2 SAP_CYCLE=1" "3" "3 SAP_STACK=20 SAP_CYCLE=1"; do
             for glsl in 100 300; do
-                shader "$glsl" "SAP_GLSL=$glsl SAP_OUTPUT=$output $way" nearest/grid/nearest_rgba8.glsl
+                shader "$glsl" "SAP_GLSL=$glsl SAP_OUTPUT=$output SAP_AXES=$way" nearest/grid/nearest_rgba8.glsl
             done
         done
     done

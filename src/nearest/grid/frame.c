@@ -89,7 +89,13 @@ sap_status sap_gl_nearest_rgba8(sap_device* device, const sap_rgba8_tree* form, 
     if (grid.width < 1 || grid.height < 1)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "grid: %d x %d places; both numbers must be at least 1",
                         (int)grid.width, (int)grid.height);
+    if (form->dims != 2 && form->dims != 3)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "form.dims: %d is neither 2 nor 3", (int)form->dims);
     if (!search) search = &plain;
+    if (search->cycle && !form->cycles)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED,
+                        "search.cycle: the axes of this form do not follow from depths; build its tree with "
+                        "SAP_AXIS_CYCLE");
     if (search->walk < SAP_WALK_AUTO || search->walk > SAP_WALK_PACKET)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "search.walk: unknown walk %d", (int)search->walk);
     if (search->walk > SAP_WALK_STACKLESS)

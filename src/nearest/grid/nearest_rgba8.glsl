@@ -4,6 +4,8 @@
 // any tree of the form takes.
 //
 // SAP_GLSL     100: GLSL ES 1.00, in which nodes are numbers in floats; 300: GLSL ES 3.00, in which they are integers
+// SAP_AXES     2 or 3, the tree's dimensions
+// SAP_CYCLE    the axis of a node is its depth modulo SAP_AXES; undefined: the node says it
 // SAP_OUTPUT   0: the id's four bytes, the highest first; 1: the distance in units of the form, 16.16 bits
 // SAP_STACK    the search keeps a stack of so many nodes, at least the tree's depth; undefined: a bit mask
 // SAP_MOST     the search ends after `most` steps with what it has found
@@ -22,13 +24,19 @@
 out vec4 put;
 #endif
 
-uniform sampler2D nodes; // leaf bit, 15 bits of x, axis bit, 15 bits of y
+#if SAP_AXES == 2
+#define PLACE vec2
+#else
+#define PLACE vec3
+#endif
+
+uniform sampler2D nodes; // sapwood/gl.h says which bits are what
 uniform sampler2D ids;   // of the leaves' sites
 uniform vec2 texels;     // of both textures
 uniform int shift;       // the logarithm of the width, where nodes are integers
-uniform vec2 origin;     // the place of the pixel (0, 0), its corner, in units of the form
-uniform vec2 right;
-uniform vec2 down;
+uniform PLACE origin;    // the place of the pixel (0, 0), its corner, in units of the form
+uniform PLACE right;
+uniform PLACE down;
 #ifdef SAP_MOST
 uniform float most;
 #endif
@@ -40,22 +48,34 @@ struct site_or_plane {
     float distance2; // and from the site
 };
 
+// Where a leaf's site is, and what an inner node says: its plane on the axis that it says.
+struct fields {
+    bool is_leaf;
+    PLACE site;
+    int axis;
+    float plane;
+};
+
 #if SAP_GLSL == 100
 vec4 bytes_at(sampler2D map, float number) {
     float y = floor((number + 0.5) / texels.x);
     return floor(texture2D(map, (vec2(number - y * texels.x, y) + 0.5) / texels) * 255.0 + 0.5);
 }
 
-site_or_plane look(float node, vec2 query) {
+fields read(float node) {
     vec4 at = bytes_at(nodes, node);
-    bool is_y = at.b >= 128.0;
-    site_or_plane seen;
-    seen.is_leaf = at.r >= 128.0;
-    vec2 place = vec2((seen.is_leaf ? at.r - 128.0 : at.r) * 256.0 + at.g, (is_y ? at.b - 128.0 : at.b) * 256.0 + at.a);
-    vec2 apart = query - place;
-    seen.aside = is_y ? apart.y : apart.x;
-    seen.distance2 = dot(apart, apart);
-    return seen;
+    fields node_is;
+    node_is.is_leaf = at.r >= 128.0;
+#if SAP_AXES == 2
+    node_is.site = mod(at.rb, 128.0) * 256.0 + at.ga;
+    node_is.axis = at.b >= 128.0 ? 1 : 0;
+#else
+    node_is.site = vec3(mod(at.r, 64.0) * 16.0 + floor(at.g / 16.0), mod(at.g, 16.0) * 64.0 + floor(at.b / 4.0),
+                        mod(at.b, 4.0) * 256.0 + at.a);
+    node_is.axis = int(floor(at.r / 32.0));
+    node_is.plane = node_is.site.z;
+#endif
+    return node_is;
 }
 #else
 vec4 bytes_at(sampler2D map, uint number) {
@@ -63,35 +83,74 @@ vec4 bytes_at(sampler2D map, uint number) {
     return floor(texelFetch(map, ivec2(at & ((1 << shift) - 1), at >> shift), 0) * 255.0 + 0.5);
 }
 
-site_or_plane look(uint node, vec2 query) {
+fields read(uint node) {
     uvec4 at = uvec4(bytes_at(nodes, node));
     uint word = (at.r << 24) | (at.g << 16) | (at.b << 8) | at.a;
-    vec2 apart = query - vec2(float((word >> 16) & 32767u), float(word & 32767u));
+    fields node_is;
+    node_is.is_leaf = (word >> 31) != 0u;
+#if SAP_AXES == 2
+    node_is.site = vec2(uvec2(word >> 16, word) & 32767u);
+    node_is.axis = int((word >> 15) & 1u);
+#else
+    node_is.site = vec3(uvec3(word >> 20, word >> 10, word) & 1023u);
+    node_is.axis = int(word >> 29);
+    node_is.plane = node_is.site.z;
+#endif
+    return node_is;
+}
+#endif
+
+site_or_plane look(NODE node, int axis, PLACE query) {
+    fields at = read(node);
+    PLACE apart = query - at.site;
     site_or_plane seen;
-    seen.is_leaf = (word >> 31) != 0u;
-    seen.aside = (word & 32768u) != 0u ? apart.y : apart.x;
+    seen.is_leaf = at.is_leaf;
     seen.distance2 = dot(apart, apart);
+#ifndef SAP_CYCLE
+    axis = at.axis;
+#endif
+#if SAP_AXES == 2
+    seen.aside = axis == 0 ? apart.x : apart.y;
+#else
+    seen.aside = (axis == 0 ? query.x : axis == 1 ? query.y : query.z) - at.plane;
+#endif
     return seen;
 }
+
+#ifdef SAP_CYCLE
+#define DEEPER(axis) ((axis) == SAP_AXES - 1 ? 0 : (axis) + 1)
+#define HIGHER(axis) ((axis) == 0 ? SAP_AXES - 1 : (axis) - 1)
+#else
+#define DEEPER(axis) 0
+#define HIGHER(axis) 0
 #endif
 
 #ifdef SAP_STACK
-// Nodes that wait, and the squared distances of the planes before them. GLSL ES 1.00 has no index but that of a loop: all
-// places are looked at, and the one that is meant is taken.
-vec2 waiting[SAP_STACK];
+// Nodes that wait, the squared distances of the planes before them and, where it is computed, their axis. GLSL ES 1.00
+// has no index but that of a loop: all places are looked at, and the one that is meant is taken.
+#ifdef SAP_CYCLE
+#define ENTRY              vec3
+#define ENTRY_OF(n, a2, a) vec3(float(n), a2, float(a))
+#define AXIS_OF(entry)     int(entry.z)
+#else
+#define ENTRY              vec2
+#define ENTRY_OF(n, a2, a) vec2(float(n), a2)
+#define AXIS_OF(entry)     0
+#endif
+ENTRY waiting[SAP_STACK];
 
-void push(int count, NODE node, float aside2) {
+void push(int count, ENTRY entry) {
 #if SAP_GLSL == 100
     for (int i = 0; i < SAP_STACK; ++i)
-        if (i == count) waiting[i] = vec2(node, aside2);
+        if (i == count) waiting[i] = entry;
 #else
-    waiting[count] = vec2(float(node), aside2);
+    waiting[count] = entry;
 #endif
 }
 
-vec2 pop(int count) {
+ENTRY pop(int count) {
 #if SAP_GLSL == 100
-    vec2 popped = vec2(0.0);
+    ENTRY popped = ENTRY(0.0);
     for (int i = 0; i < SAP_STACK; ++i)
         if (i == count) popped = waiting[i];
     return popped;
@@ -102,10 +161,11 @@ vec2 pop(int count) {
 #endif
 
 void main() {
-    vec2 query = origin + gl_FragCoord.x * right + gl_FragCoord.y * down;
+    PLACE query = origin + gl_FragCoord.x * right + gl_FragCoord.y * down;
     NODE node = NODE(1);
     NODE best = NODE(0);
     float best2 = 1e30;
+    int axis = 0; // of the node, where it is computed
     bool descending = true;
     bool going = true;
 #ifdef SAP_STACK
@@ -122,7 +182,7 @@ void main() {
 #endif
 #ifdef SAP_STACK
             if (descending) {
-                site_or_plane at = look(node, query);
+                site_or_plane at = look(node, axis, query);
                 float aside2 = at.aside * at.aside;
                 descending = !at.is_leaf;
                 if (at.is_leaf) {
@@ -132,26 +192,29 @@ void main() {
                     }
                 } else {
                     bool is_lower = at.aside <= 0.0;
+                    axis = DEEPER(axis);
                     if (aside2 < best2) {
-                        push(count, is_lower ? UPPER(node) : LOWER(node), aside2);
+                        push(count, ENTRY_OF(is_lower ? UPPER(node) : LOWER(node), aside2, axis));
                         count += 1;
                     }
                     node = is_lower ? LOWER(node) : UPPER(node);
                 }
             } else if (count > 0) {
                 count -= 1;
-                vec2 popped = pop(count);
+                ENTRY popped = pop(count);
                 descending = popped.y < best2;
                 node = NODE(popped.x);
+                axis = AXIS_OF(popped);
             } else {
                 going = false;
             }
 #else
-            site_or_plane at = look(node, query);
+            site_or_plane at = look(node, axis, query);
             bool is_lower = at.aside <= 0.0;
             if (descending && !at.is_leaf) {
                 node = is_lower ? LOWER(node) : UPPER(node);
                 level = LOWER(level);
+                axis = DEEPER(axis);
             } else if (descending) {
                 if (at.distance2 < best2) {
                     best2 = at.distance2;
@@ -160,15 +223,18 @@ void main() {
                 descending = false;
                 node = PARENT(node);
                 level = PARENT(level);
+                axis = HIGHER(axis);
             } else if (looked < level && at.aside * at.aside < best2) {
                 looked += level;
                 node = is_lower ? UPPER(node) : LOWER(node);
                 level = LOWER(level);
+                axis = DEEPER(axis);
                 descending = true;
             } else {
                 looked -= looked < level ? NODE(0) : level;
                 node = PARENT(node);
                 level = PARENT(level);
+                axis = HIGHER(axis);
             }
             going = level != NODE(0);
 #endif

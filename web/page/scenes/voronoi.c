@@ -62,6 +62,7 @@ PAGE_EXPORT sap_status job_voronoi_form(page_job* job) {
     free_form();
     voronoi.form = (sap_rgba8_tree){.width = (int32_t)number[VORONOI_BUILT_FORM_WIDTH],
                                     .height = (int32_t)number[VORONOI_BUILT_FORM_HEIGHT],
+                                    .dims = 2,
                                     .lower = {number[VORONOI_BUILT_FORM_LOWER_X], number[VORONOI_BUILT_FORM_LOWER_Y]},
                                     .scale = number[VORONOI_BUILT_FORM_SCALE],
                                     .nodes = job->in[VORONOI_FORM_BUFFER_NODES],
