@@ -343,6 +343,21 @@ inBrowser('swiftshader', (tab, browser) => {
     assert.equal(await page.evaluate(() => window.sapwood.gl instanceof WebGLRenderingContext), true);
   });
 
+  tab('a walk with a stack draws what one without does', 'voronoi', { values: { sites: 2000, motion: 0, family: 'duplicates', walk: 'stack' } }, async (page) => {
+    await isRight(page);
+    assert.match(await verify(page), /^Verified: .* sampled pixels, found with a stack,/);
+    const drawn = await pixels(page);
+    await page.locator('label[for="control-walk-stackless"]').click();
+    await isRight(page);
+    assert.doesNotMatch(await verify(page), /stack/);
+    assert.equal(await pixels(page), drawn);
+    for (const walk of ['stackless', 'stack']) { // the page's own pass, which counts nodes
+      await page.locator(`label[for="control-walk-${walk}"]`).click();
+      await page.locator('label[for="control-view-work"]').click();
+      await isRight(page);
+    }
+  });
+
   tab('the address keeps what is set', 'voronoi', {}, async (page) => {
     await idle(page);
     await page.locator('label[for="control-view-distance"]').click();

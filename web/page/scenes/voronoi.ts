@@ -486,11 +486,12 @@ class Voronoi implements Scene {
       const { numbers } = await this.host.job('voronoi_check', placed(voronoiCheck, { allowed }), { buffers: shown.buffers, transfer: shown.buffers });
       const { right, near, places: all, worst } = named(voronoiChecked, numbers);
       const sites = `the nearest of ${plural(this.total, 'site')}`;
-      if (right === all) return `Verified: all ${count(all)} sampled pixels name ${sites}, as brute force does.`;
+      const walked = !this.compact && this.host.values['walk'] === 'stack' ? ', found with a stack,' : '';
+      if (right === all) return `Verified: all ${count(all)} sampled pixels${walked} name ${sites}, as brute force does.`;
       const rounded = this.compact ? 'for rounding to 15 bits' : 'within rounding of a tie';
       if (right + near === all)
-        return `Verified: of ${count(all)} sampled pixels ${count(right)} name ${sites}, the other ${count(near)} one as near ${rounded}.`;
-      return `Wrong: of ${count(all)} sampled pixels ${count(all - right - near)} do not name ${sites}; the worst is ${(worst / this.step()).toPrecision(2)} pixels farther away.`;
+        return `Verified: of ${count(all)} sampled pixels${walked} ${count(right)} name ${sites}, the other ${count(near)} one as near ${rounded}.`;
+      return `Wrong: of ${count(all)} sampled pixels${walked} ${count(all - right - near)} do not name ${sites}; the worst is ${(worst / this.step()).toPrecision(2)} pixels farther away.`;
     } finally {
       this.still = false;
     }

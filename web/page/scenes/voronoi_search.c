@@ -1,5 +1,5 @@
 // The picture's search, a tile after the other: by the library's frames, by the page's own walks where nodes are
-// counted or a stack is wanted, or by the compact search in bytes.
+// counted, or by the compact search in bytes.
 #include "scenes/voronoi.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ enum { WALK_BEGIN, WALK_RESUME, WALK_PROGRAMS };
 static struct {
     bool stack, counted; // which walk
     sap_gl_frame* frame; // the library's, of one tile
+    bool frame_stack;    // its walk
     GLuint states[2][2]; // of the page's own: place and counts, from one into the other
     GLuint sides;        // of its tile: where columns and rows lie
     GLuint walks[2][WALK_PROGRAMS], keep, left, framebuffer, query;
@@ -138,13 +139,14 @@ static sap_status step_library(void) {
     sap_status status = SAP_OK;
     sap_gl_frame_textures textures = {0};
     if (search.frame) {
-        if (sap_gl_frame_describe(search.frame, &textures) == SAP_OK && textures.width != search.tile) {
+        if (sap_gl_frame_describe(search.frame, &textures) == SAP_OK && (textures.width != search.tile || search.frame_stack != search.stack)) {
             sap_gl_frame_free(search.frame);
             search.frame = NULL;
         }
     }
-    if (!search.frame)
-        status = sap_gl_frame_create(voronoi.tree, search.tile, search.tile, &(sap_search){.k = 1}, &search.frame);
+    const sap_search wanted = {.k = 1, .walk = search.stack ? SAP_WALK_STACK : SAP_WALK_STACKLESS};
+    if (!search.frame) status = sap_gl_frame_create(voronoi.tree, search.tile, search.tile, &wanted, &search.frame);
+    search.frame_stack = search.stack;
     const sap_grid grid = grid_of(search.at[0], search.at[1], search.tile, search.tile);
     if (status == SAP_OK && !search.begun) status = sap_gl_frame_begin(search.frame, grid);
     return status == SAP_OK ? sap_gl_frame_step(search.frame, search.leaves, NULL) : status;
@@ -176,8 +178,8 @@ static sap_status step_own(void) {
     if (!*program) {
         static const char* const defines[2][2] = {
             {"#define PAGE_OUTPUTS\n", "#define PAGE_OUTPUTS\n#define PAGE_RESUMED\n"},
-            {"#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n",
-             "#define PAGE_OUTPUTS\n#define PAGE_STACK 24\n#define PAGE_RESUMED\n"}};
+            {"#define PAGE_OUTPUTS\n#define SAP_STACK 24\n",
+             "#define PAGE_OUTPUTS\n#define SAP_STACK 24\n#define PAGE_RESUMED\n"}};
         *program = page_program(NULL, sap_glsl_voronoi_walk, defines[search.stack][search.begun]);
     }
     if (!*program) return SAP_ERROR_UNSUPPORTED;
@@ -210,7 +212,7 @@ static sap_status keep_tile(void) {
     sap_gl_frame_textures textures = {0};
     GLuint place = search.states[search.now][0], counts = search.states[search.now][1];
     int32_t rectangle[4];
-    if (!search.counted && !search.stack) {
+    if (!search.counted) {
         sap_status status = sap_gl_frame_describe(search.frame, &textures);
         if (status != SAP_OK) return status;
         place = counts = textures.place;
@@ -345,7 +347,7 @@ PAGE_EXPORT int voronoi_frame(double share) {
         if (status == SAP_OK) advance(share);
         if (status == SAP_OK && search.more) status = draw_so_far();
     } else if (search.more) {
-        status = search.counted || search.stack ? step_own() : step_library();
+        status = search.counted ? step_own() : step_library();
         search.begun = true;
         if (status == SAP_OK) status = keep_tile();
         if (status == SAP_OK) status = draw_so_far();
