@@ -4,6 +4,7 @@
 #   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
 #   bench/run.sh pyramids [--build FOLDER] [options of sapwood_pyramids_bench]    compaction on OpenGL ES
 #   bench/run.sh gl [--build FOLDER] [options of sapwood_gl_bench]        pictures in shaders of OpenGL ES
+#   bench/run.sh gl-walks [--build FOLDER] [options of sapwood_gl_walks_bench]    the ways of that search beside each other
 #   bench/run.sh gl-rays [--build FOLDER] [options of sapwood_gl_rays_bench]    rays through meshes in shaders
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,6 +21,9 @@ elif [ "${1-}" = pyramids ]; then
     shift
 elif [ "${1-}" = gl ]; then
     target=sapwood_gl_bench
+    shift
+elif [ "${1-}" = gl-walks ]; then
+    target=sapwood_gl_walks_bench
     shift
 elif [ "${1-}" = gl-rays ]; then
     target=sapwood_gl_rays_bench
@@ -58,7 +62,7 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
 
-if [ "$target" = sapwood_gl_rays_bench ]; then exec "$program" "${arguments[@]}"; fi
+if [ "$target" = sapwood_gl_rays_bench ] || [ "$target" = sapwood_gl_walks_bench ]; then exec "$program" "${arguments[@]}"; fi
 if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.
