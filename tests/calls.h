@@ -14,31 +14,10 @@ static inline sap_points_f64 cloud_f64(const cloud* c) {
     return (sap_points_f64){.coords = c->coords, .count = c->count, .dims = c->dims, .stride = c->stride};
 }
 
-static inline sap_status build_there(sap_device* device, const cloud* points, const sap_tree_options* options,
-                                     sap_tree** tree) {
-    return points->real_bits == 64 ? sap_tree_build_f64(device, cloud_f64(points), options, tree)
-                                   : sap_tree_build(device, cloud_f32(points), options, tree);
-}
-
-// Whether the device builds trees of this split rule; it searches them all.
-static inline bool can_build(const sap_device* device, const sap_tree_options* options) {
-    sap_device_info info = {0};
-    sap_device_describe(device, &info);
-    return !options || options->split != SAP_SPLIT_VVH || info.processor != SAP_CUDA;
-}
-
-// A tree of a split rule by which the device cannot build is built on a CPU and copied.
 static inline sap_status build(sap_device* device, const cloud* points, const sap_tree_options* options,
                                sap_tree** tree) {
-    sap_device* host = NULL;
-    sap_tree* built = NULL;
-    if (can_build(device, options)) return build_there(device, points, options, tree);
-    sap_status status = sap_device_open(&(sap_device_options){.processor = SAP_CPU}, &host);
-    if (status == SAP_OK) status = build_there(host, points, options, &built);
-    if (status == SAP_OK) status = sap_tree_copy(built, device, tree);
-    sap_tree_free(built);
-    sap_device_close(host);
-    return status;
+    return points->real_bits == 64 ? sap_tree_build_f64(device, cloud_f64(points), options, tree)
+                                   : sap_tree_build(device, cloud_f32(points), options, tree);
 }
 
 static inline sap_status rebuild(sap_tree* tree, const cloud* points) {

@@ -3,7 +3,7 @@
 #include "allocator.h"
 #include "cases.h"
 #include "test.h"
-#include "tree/layout.h"
+#include "trees.h"
 
 enum { MOST = 700 };
 
@@ -129,6 +129,65 @@ TEST(planes_spare_the_most_points) {
     }
     CHECK(inner > 3000); // else little was looked at
     sap_device_close(device);
+}
+
+// Points that come closer and closer to zero, so that nodes are halved by rank in the end: `each` for each power of two,
+// many of them equal along the first axes, or all.
+static cloud ever_closer(int64_t count, int32_t dims, int32_t real_bits, int64_t each) {
+    cloud points = cloud_make(count, dims, real_bits, 0);
+    uint64_t state = 7;
+    for (int64_t i = 0; i < count; i++)
+        for (int32_t a = 0; a < dims; a++)
+            cloud_set(&points, i, a, a ? (double)random_below(&state, 3) : ldexp(1, 60 - (int)(i / each)));
+    return points;
+}
+
+// The same bytes on every device: nodes that all of a GPU divides and such that a warp does, and in both also halved ones.
+TEST(the_same_bytes) {
+    static const struct {
+        family kind;
+        int64_t count, each; // points; of a power of two, or 0: a family's
+        int32_t dims, bits, leaf_size;
+        sap_axis axis;
+        double radius;
+    } cases[] = {
+        {FAMILY_CLUSTERED, 3000, 0, 3, 32, 8, SAP_AXIS_WIDEST, 0.05},
+        {FAMILY_SHELL, 5000, 0, 4, 64, 32, SAP_AXIS_CYCLE, 0.05},
+        {FAMILY_MIXED, 900, 0, 16, 64, 5, SAP_AXIS_WIDEST, 3},
+        {FAMILY_LATTICE, 1500, 0, 2, 32, 1, SAP_AXIS_CYCLE, 0},
+        {FAMILY_DENORMAL, 2000, 0, 3, 32, 4, SAP_AXIS_WIDEST, 0},
+        {FAMILY_EQUAL, SAP_LEAF_MAX_EQUAL + 7, 0, 2, 64, 1, SAP_AXIS_WIDEST, 1},
+        {FAMILY_EQUAL, 5000, 12, 2, 64, 20, SAP_AXIS_WIDEST, 1e-9},
+        {FAMILY_EQUAL, 900, 2, 3, 64, 1, SAP_AXIS_CYCLE, 1e9},
+        {FAMILY_EQUAL, 500, 1, 1, 64, 1, SAP_AXIS_WIDEST, 0},
+    };
+    devices all = devices_open(0);
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        const sap_tree_options options = {.split = SAP_SPLIT_VVH,
+                                          .axis = cases[i].axis,
+                                          .leaf_size = cases[i].leaf_size,
+                                          .query_radius = cases[i].radius};
+        cloud points = cases[i].each
+                           ? ever_closer(cases[i].count, cases[i].dims, cases[i].bits, cases[i].each)
+                           : cloud_of_family(cases[i].kind, cases[i].count, cases[i].dims, cases[i].bits, 0, 11);
+        sap_tree *first = NULL, *tree = NULL;
+        CHECK_STATUS(build(all.open[0], &points, &options, &first), SAP_OK);
+        CHECK_STATUS(sap_tree_verify(first), SAP_OK);
+        int32_t bits = 0;
+        while (cases[i].count >> bits > 1) bits++;
+        if (cases[i].each) CHECK(first->shape.depth > 32 + bits); // else nothing was halved
+        for (int d = 1; d < all.count; d++) {
+            NOTE("case %d device %d", i, d);
+            CHECK_STATUS(build(all.open[d], &points, &options, &tree), SAP_OK);
+            CHECK(trees_equal(first, tree));
+            CHECK_STATUS(sap_tree_verify(tree), SAP_OK);
+            sap_tree_free(tree);
+            tree = NULL;
+        }
+        sap_tree_free(first);
+        cloud_free(&points);
+    }
+    devices_close(&all);
 }
 
 // A radius is taken up to the largest coordinate, by this rule alone, and comes back from a saved tree.

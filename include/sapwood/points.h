@@ -52,7 +52,7 @@ typedef enum sap_split {
     SAP_SPLIT_MEDIAN = 0,           /**< balanced: exact medians, every leaf at the same depth (Bentley 1975) */
     SAP_SPLIT_SLIDING_MIDPOINT = 1, /**< the cell's midpoint, slid to the points (Maneewongvatana and Mount 1999) */
     /** the voxel volume heuristic: planes that spare balls of a radius the most points (Wald, Günther and Slusallek 2004).
-     *  Built on a CPU, not in WebAssembly; the tree can be copied to other devices, and searched there */
+     *  Built on CPUs and CUDA devices, not in WebAssembly; the tree can be copied to other devices, and searched there */
     SAP_SPLIT_VVH = 2
 } sap_split;
 
@@ -92,7 +92,7 @@ typedef struct sap_tree sap_tree;
  *
  * On a GPU the tree, the same bytes, lies in its memory: about 19 bytes kept a 3-D float point and 16 more of scratch.
  * The top of a balanced tree is split by all blocks together with exact medians by histogram, subtrees that fit into
- * shared memory by one block each. Sliding-midpoint trees and dropping points wait once for a count.
+ * shared memory by one block each. Sliding-midpoint and voxel-volume trees and dropping points wait once for a count.
  */
 SAP_API sap_status sap_tree_build(sap_device* device, sap_points points, const sap_tree_options* options,
                                   sap_tree** tree);

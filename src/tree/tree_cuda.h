@@ -53,8 +53,8 @@ void sap_cuda_boxes_explicit(sap_cuda_call* call, sap_tree* tree);
 // (on the device) names those to build over, ascending, `kept` of them; NULL: all.
 void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
                              int64_t kept);
-void sap_cuda_build_sliding(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
-                            int64_t kept);
+void sap_cuda_build_explicit(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
+                             int64_t kept);
 // What the options do not drop, ascending, into keep[rows->count]: of rows that are equal in every coordinate the first
 // (minus zero equal to zero; bits are compared, so that rows that are not finite do no harm), and rows that are finite.
 // Waits for their number.

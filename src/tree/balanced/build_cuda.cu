@@ -167,7 +167,7 @@ static void build_rows(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows
     if (tree->options.split == SAP_SPLIT_MEDIAN)
         sap_cuda_build_balanced(call, tree, rows, keep, kept);
     else
-        sap_cuda_build_sliding(call, tree, rows, keep, kept);
+        sap_cuda_build_explicit(call, tree, rows, keep, kept);
     sap_cuda_tree_boxes(call, tree);
 }
 
@@ -190,9 +190,6 @@ static void make_empty(sap_tree* tree) {
 }
 
 sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
-    if (tree->options.split == SAP_SPLIT_VVH)
-        return sap_fail(tree->device, SAP_ERROR_UNSUPPORTED,
-                        "options.split: the voxel volume heuristic builds on CPUs; build there, then sap_tree_copy");
     sap_cuda_call call;
     sap_cuda_begin(&call, tree->device);
     sap_rows rows = sap_cuda_rows_within(&call, tree, points);
@@ -200,7 +197,7 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     int64_t kept = points->count, not_finite = 0;
     const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
     const sap_tree_shape shape = tree->shape;
-    // A failed rebuild must keep the old tree. The sliding builder checks the points itself before it changes the tree.
+    // A failed rebuild must keep the old tree. The builder of explicit trees checks the points itself before it changes the tree.
     if (balanced && had && call.waits) sap_cuda_rows_check(&call, &tree->options, &rows);
     if (tree->options.drop_duplicates || tree->options.drop_nonfinite) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));

@@ -24,8 +24,7 @@ SAP_FN double sap_vvh_candidate(double lower, double upper, int i) {
 // Whether a plane has points of a tight box on both sides.
 SAP_FN bool sap_vvh_divides(double lower, double upper, double plane) { return plane > lower && plane <= upper; }
 
-static inline double sap_vvh_gain(double radius, double lower, double upper, double plane, int64_t left,
-                                  int64_t right) {
+SAP_FN double sap_vvh_gain(double radius, double lower, double upper, double plane, int64_t left, int64_t right) {
     return ((double)left * (upper - plane) + (double)right * (plane - lower)) / (upper - lower + 2 * radius);
 }
 

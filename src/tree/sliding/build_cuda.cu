@@ -1,4 +1,4 @@
-// The sliding-midpoint builder on CUDA devices: memory and launches. See build_cuda.cuh.
+// The builder of explicit trees on CUDA devices: memory and launches. See build_cuda.cuh.
 #include "tree/sliding/move_cuda.cuh"
 #include "tree/sliding/write_cuda.cuh"
 
@@ -45,6 +45,7 @@ template <typename real> static size_t carve_all(sap_sliding_job<real>* j, scrat
     carve(s, &j->planes, 2 * most * dims);
     carve(s, &j->ranked, most);
     carve(s, &j->tile_part, tiles);
+    carve(s, &j->below, j->vvh ? most * dims * SAP_VVH_PARTS : 0);
     return zero;
 }
 
@@ -65,6 +66,8 @@ static sap_sliding_job<real> job_of(const sap_tree* tree, const sap_rows* rows, 
     j.small = small;
     j.halving_depth = sap_sliding_halving_depth(kept);
     j.cycle = tree->options.axis == SAP_AXIS_CYCLE;
+    j.vvh = tree->options.split == SAP_SPLIT_VVH;
+    j.radius = tree->options.query_radius;
     return j;
 }
 
@@ -134,8 +137,8 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, con
     sap_cuda_launch(call, sap_small_build<real, true>, grid, j);
 }
 
-void sap_cuda_build_sliding(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
-                            int64_t kept) {
+void sap_cuda_build_explicit(sap_cuda_call* call, sap_tree* tree, const sap_rows* rows, const int32_t* keep,
+                             int64_t kept) {
     if (rows->real_bits == 64)
         build<double>(call, tree, rows, keep, kept);
     else

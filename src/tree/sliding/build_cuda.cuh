@@ -1,4 +1,5 @@
-// The sliding-midpoint builder on CUDA devices: what its kernels work on, and the rule in device code.
+// The builder of explicit trees on CUDA devices, by sliding midpoints or by the voxel volume heuristic: what its kernels
+// work on, and the sliding rule in device code.
 //
 // Points lie in two buffers as a structure of arrays; a division moves a node's points to the other one. The left side
 // keeps its order and begins at the range's start; the right side is written from the range's end backwards and is
@@ -12,6 +13,7 @@
 #define SAPWOOD_TREE_SLIDING_BUILD_CUDA_CUH
 
 #include "tree/explicit/node_cuda.cuh"
+#include "tree/explicit/vvh_rule_cuda.cuh"
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
@@ -83,6 +85,8 @@ template <typename real> struct sap_sliding_job {
     real largest; // magnitude of a coordinate
     int32_t count, dims, leaf_size, small, halving_depth;
     bool cycle;
+    bool vvh; // the rule is that of tree/explicit/vvh_rule.h; then the cell of a part is the tight box of its points
+    double radius; // of that rule
     real* coords;
     int32_t* ids;
     sap_sliding_state* state;
@@ -96,6 +100,7 @@ template <typename real> struct sap_sliding_job {
     real* planes;                            // [dims]: a key in the total order
     int32_t* ranked;                         // of one level
     int32_t* tile_part;                      // of one level
+    unsigned int* below;                     // of one level, with vvh: [dims][SAP_VVH_PARTS] points below candidates
     unsigned long long* tile_left;           // epoch << 32 | points that go left (see top_cuda.cuh)
     unsigned char *out_nodes, *out_blocks;   // the tree's arrays
     int32_t* out_least;

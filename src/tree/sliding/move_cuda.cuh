@@ -2,7 +2,7 @@
 #ifndef SAPWOOD_TREE_SLIDING_MOVE_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_MOVE_CUDA_CUH
 
-#include "tree/sliding/top_cuda.cuh"
+#include "tree/sliding/choose_cuda.cuh"
 
 // ---- Medians in the total order: their components one after another, eight bits at a time.
 
@@ -244,13 +244,19 @@ static __global__ void __launch_bounds__(SAP_TOP_THREADS, sizeof(real) == 4 ? 4 
         if (listed >> 32 == 0) return;
         const int64_t ranked = *(volatile unsigned int*)&j.state->ranked[parity];
         for (int64_t i = blockIdx.x; i < ranked; i += gridDim.x) sap_top_median(j, parity * j.parts + j.ranked[i], s);
-        if (ranked) sap_cuda_meet(&j.state->arrivals, &meetings);
+        const int64_t tiles = (int64_t)(listed & 0xffffffffu);
+        if (j.vvh) {
+            for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) sap_top_count(j, parity, tile, s);
+            sap_cuda_meet(&j.state->arrivals, &meetings);
+            warp = (int64_t)blockIdx.x * SAP_TOP_WARPS + threadIdx.x / SAP_WARP;
+            for (; warp < (int64_t)(listed >> 32); warp += warps) sap_top_choose(j, parity, warp);
+        }
+        if (ranked || j.vvh) sap_cuda_meet(&j.state->arrivals, &meetings);
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             j.state->listed[parity ^ 1] = 0;
             j.state->ranked[parity ^ 1] = 0;
         }
-        for (int64_t tile = blockIdx.x; tile < (int64_t)(listed & 0xffffffffu); tile += gridDim.x)
-            sap_top_move(j, level, tile, s);
+        for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) sap_top_move(j, level, tile, s);
         sap_cuda_meet(&j.state->arrivals, &meetings);
     }
 }

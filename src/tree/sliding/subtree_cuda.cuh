@@ -1,7 +1,8 @@
 // The bottom of a sliding-midpoint tree: one warp walks a small subtree in preorder. The points' coordinates lie in
 // shared memory; what a division moves are 16-bit references to them, in two lists, as in build_cuda.cuh.
 //
-// Each lane holds the cell's side along one axis. Going down changes one side, and coming back restores it. Sides along
+// Each lane holds the cell's side along one axis. Going down changes one side, and coming back restores it; with the voxel
+// volume heuristic each node sets it to the tight box of its points. Sides along
 // which the points of a node are equal count as zero from that node down: a lane remembers from which depth.
 #ifndef SAPWOOD_TREE_SLIDING_SUBTREE_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_SUBTREE_CUDA_CUH
@@ -171,24 +172,54 @@ static __device__ int sap_small_median(const sap_sliding_job<real>& j, const sap
     return j.dims + 1;
 }
 
+// The plane of the voxel volume heuristic in the node's tight box, whose widest side is along *axis; changes the axis.
+template <typename real>
+static __device__ real sap_small_choose(const sap_sliding_job<real>& j, const sap_small_walk<real>& w, int* axis) {
+    sap_vvh_best<real> best = {-1, 0, -1};
+    for (int a = 0; a < j.dims; a++) {
+        const real lower = __shfl_sync(SAP_ALL_LANES, w.lower, a), upper = __shfl_sync(SAP_ALL_LANES, w.upper, a);
+        if (!(lower < upper) || (j.cycle && a != *axis)) continue;
+        const real plane = sap_vvh_plane(lower, upper, sap_lane());
+        unsigned int below = 0;
+        for (int base = 0; base < w.count; base += SAP_WARP) {
+            const int i = base + sap_lane();
+            const real x = i < w.count ? w.coords[a * j.small + sap_small_point(w, i)] : (real)INFINITY;
+            below += sap_vvh_below(x, plane);
+        }
+        sap_vvh_consider(&best, j.radius, a, lower, upper, plane, below, w.count);
+    }
+    *axis = best.axis;
+    return best.plane;
+}
+
 // Divides the current node into step `height`; false if it is a leaf, as its points are equal.
 template <typename real>
 static __device__ bool sap_small_split(const sap_sliding_job<real>& j, sap_small_walk<real>& w) {
-    real side = w.flat <= w.depth ? 0 : sap_sliding_side(w.lower, w.upper);
-    int axis = sap_sliding_longest(j, w.depth, side), left = 0;
-    if (axis < 0) return false;
     const bool by_rank = w.depth >= j.halving_depth;
-    real plane = __shfl_sync(SAP_ALL_LANES, sap_sliding_centre(w.lower, w.upper), axis);
-    if (!by_rank) left = sap_small_divide(j, w, axis, 1, plane, 0);
+    int axis = -1, left = 0;
+    real side = 0, plane = 0;
+    if (!j.vvh) {
+        side = w.flat <= w.depth ? 0 : sap_sliding_side(w.lower, w.upper);
+        axis = sap_sliding_longest(j, w.depth, side);
+        if (axis < 0) return false;
+        plane = __shfl_sync(SAP_ALL_LANES, sap_sliding_centre(w.lower, w.upper), axis);
+        if (!by_rank) left = sap_small_divide(j, w, axis, 1, plane, 0);
+    }
     if (left == 0 || left == w.count) {
         real least = 0, most = 0;
         sap_small_extent(j, w, &least, &most);
+        if (j.vvh) {
+            w.lower = least;
+            w.upper = most;
+            side = sap_sliding_side(least, most);
+        }
         if (least == most && w.flat > w.depth) w.flat = w.depth;
         if (w.flat <= w.depth) side = 0;
         axis = sap_sliding_longest(j, w.depth, side);
         if (axis < 0) return false;
         plane = sap_sliding_moved(sap_sliding_centre(w.lower, w.upper), least, most);
         plane = __shfl_sync(SAP_ALL_LANES, plane, axis);
+        if (j.vvh && !by_rank) plane = sap_small_choose(j, w, &axis);
         int id = 0, components = by_rank ? sap_small_median(j, w, axis, &plane, &id) : 1;
         left = sap_small_divide(j, w, axis, components, plane, id);
         plane = __shfl_sync(SAP_ALL_LANES, plane, 0);

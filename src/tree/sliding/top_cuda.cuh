@@ -6,6 +6,8 @@
 // tile's points go follows from how many points of the tiles before it go left, which is found by looking back at what
 // those have published (Merrill and Garland 2016). The children's boxes come out of the same pass.
 //
+// With the voxel volume heuristic two phases between them choose the planes (choose_cuda.cuh).
+//
 // From the halving depth on, a block for each node finds its median in a phase between the two; few trees are so deep.
 #ifndef SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
 #define SAPWOOD_TREE_SLIDING_TOP_CUDA_CUH
@@ -20,7 +22,10 @@ template <typename real> struct sap_top_shared {
     sap_sliding_part part;                                    // that is being divided
     unsigned int warp_left[SAP_TOP_WARPS];
     unsigned int digit, rank;
-    unsigned int histogram[SAP_DIGITS];
+    union {
+        unsigned int histogram[SAP_DIGITS];
+        unsigned int below[SAP_MAX_DIMS * SAP_VVH_PARTS]; // as in sap_sliding_job.below
+    };
 };
 
 // ---- Boxes
@@ -127,6 +132,8 @@ static __device__ void sap_top_add_part(const sap_sliding_job<real>& j, int pari
     const int first_tile = (int)(unsigned int)old;
     SAP_ASSERT(number < j.parts);
     for (int i = lane; i < part.tiles; i += SAP_WARP) j.tile_part[first_tile + i] = (int32_t)number;
+    for (int i = lane; j.vvh && i < j.dims * SAP_VVH_PARTS; i += SAP_WARP)
+        j.below[number * j.dims * SAP_VVH_PARTS + i] = 0;
     if (lane < j.dims) {
         j.cells[(at * j.dims + lane) * 2] = lower;
         j.cells[(at * j.dims + lane) * 2 + 1] = upper;
@@ -169,9 +176,11 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
         const typename sap_ordinal<real>::type* box = j.boxes + ((parent_at * 2 + right) * j.dims + lane) * 2;
         least = sap_real_of((typename sap_ordinal<real>::type) ~box[0]);
         most = sap_real_of(box[1]);
-        lower = parent.node < 0 ? least : j.cells[(parent_at * j.dims + lane) * 2];
-        upper = parent.node < 0 ? most : j.cells[(parent_at * j.dims + lane) * 2 + 1];
-        if (parent.components != 0 && lane == parent.axis) (right ? lower : upper) = j.planes[parent_at * j.dims];
+        const bool tight = parent.node < 0 || j.vvh;
+        lower = tight ? least : j.cells[(parent_at * j.dims + lane) * 2];
+        upper = tight ? most : j.cells[(parent_at * j.dims + lane) * 2 + 1];
+        if (!tight && parent.components != 0 && lane == parent.axis)
+            (right ? lower : upper) = j.planes[parent_at * j.dims];
         side = least == most ? 0 : sap_sliding_side(lower, upper);
     }
     SAP_ASSERT(child.depth <= SAP_MAX_DEPTH);
@@ -189,7 +198,7 @@ static __device__ void sap_top_plan(const sap_sliding_job<real>& j, int parity, 
         } else if (child.depth >= j.halving_depth) {
             child.by_rank = true;
         } else {
-            child.components = 1;
+            child.components = 1; // of the sliding rule's plane; sap_top_choose puts another in its place
             real middle = sap_sliding_centre(lower, upper);
             split = __shfl_sync(SAP_ALL_LANES, sap_sliding_moved(middle, least, most), child.axis);
         }
