@@ -29,7 +29,19 @@ INLINE void search_with(sap_nearest_run* run, const int kind, const int dims) {
         load_periods(run->tree, dims, q.at);
 #endif
         list_begin(&l, kind, run->k, limit_of(run, row), kind == KIND_HEAP ? run->heap : sorted);
-        if (finite) walk_groups(groups, &view, kind, dims, &q, &l, &stats);
+        if (finite) {
+            uint32_t home = UINT32_MAX;
+            if (kind == KIND_ONE && run->home) {
+                const stored_node* leaf = &view.nodes[run->home[i]];
+                const int32_t points = (int32_t)(leaf->link >> 5);
+                SAP_ASSERT((leaf->link & SAP_NODE_LEAF) == SAP_NODE_LEAF);
+                home = (uint32_t)leaf->bits;
+                scan_explicit(&view, kind, dims, &q, home, points, &l);
+                stats.leaves++;
+                stats.points += points;
+            }
+            walk_groups(groups, &view, kind, dims, &q, home, &l, &stats);
+        }
         SAP_ASSERT(row >= 0);
         int32_t* ids = run->ids + row * run->row_length;
         real* distance2 = run->distance2 ? (real*)run->distance2 + row * run->row_length : NULL;

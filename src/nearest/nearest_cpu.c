@@ -180,8 +180,7 @@ static sap_status reserve(nearest_search* search) {
     else if (count < SAP_QUERY_FEW || job->search.ordered)
         return SAP_OK;
     // A first look at the home leaf pays for one neighbour only: with more, the order of finding matters more.
-    const bool homes = k == 1 && search->tree->shape.kind == SAP_TREE_BALANCED;
-    return sap_queries_reserve(search->tree, most, homes, &search->order);
+    return sap_queries_reserve(search->tree, most, k == 1, &search->order);
 }
 
 sap_status sap_walk_check_cpu(const sap_tree* tree, sap_walk walk) {

@@ -43,12 +43,16 @@ typedef struct pending_places {
 
 INLINE void places_bounds(const sap_groups* g, const int dims, const vreal* q, int64_t group, real* bound) {
     const real* boxes = (const real*)g->boxes + group * dims * 2 * SAP_GROUP;
+    __builtin_prefetch(g->next + group * SAP_GROUP); // what is read once the nearest place is known
+    __builtin_prefetch(g->points + group * SAP_GROUP);
 #pragma GCC unroll 8
     for (int v = 0; v < SAP_GROUP; v += LANES) v_store(bound + v, box_bounds(boxes, dims, q, v));
 }
 
-INLINE void walk_groups(const sap_groups* g, const explicit_view* t, const int kind, const int dims, const asked* q,
-                        list* l, sap_search_stats* stats) {
+// `home`: the first slot of a leaf that has been scanned; UINT32_MAX: of none.
+INLINE void walk_groups(const sap_groups* groups, const explicit_view* t, const int kind, const int dims,
+                        const asked* q, uint32_t home, list* l, sap_search_stats* stats) {
+    const sap_groups here = *groups, *g = &here; // which nothing that is written below can change
     pending_places stack[SAP_MAX_DEPTH + 1];
     int top = 0;
     int64_t group = 0, nodes = 1, leaves = 0, points = 0;
@@ -80,10 +84,11 @@ INLINE void walk_groups(const sap_groups* g, const explicit_view* t, const int k
             near = promising(stack[top].bound, g->min_ids + group * SAP_GROUP, 0xffff, l, &are_tied);
             nodes++;
         } else {
+            near = 0;
+            if (kind == KIND_ONE && next == home) continue;
             scan_explicit(t, kind, dims, q, next, in_leaf, l);
             points += in_leaf;
             leaves++;
-            near = 0;
         }
     }
     stats->nodes += nodes;

@@ -50,18 +50,30 @@ static int parts_of(const sap_tree* tree) {
     return threads > MOST_PARTS ? MOST_PARTS : threads;
 }
 
+static bool copies_top(const sap_tree* tree) {
+    const sap_query_kernels* kernels = sap_cpu_kernels_of(tree->device, tree->shape.real_bits)->query;
+    return tree->shape.kind == SAP_TREE_EXPLICIT && kernels->copy_top;
+}
+
 sap_status sap_queries_reserve(const sap_tree* tree, int64_t most, bool homes, sap_query_order* o) {
     const sap_tree_shape* s = &tree->shape;
     size_t coords = sap_align((size_t)most * (size_t)s->dims * sap_real_bytes(s)), ids = sap_align((size_t)most * 4);
-    size_t counters = (size_t)parts_of(tree) * ORDER_CELLS * 4;
-    if (!sap_scratch_take(tree->device, coords + (homes ? 3 : 2) * ids + counters, &o->scratch))
+    size_t counters = (size_t)parts_of(tree) * ORDER_CELLS * 4, top = 0, numbers = 0;
+    if (copies_top(tree)) {
+        top = sap_align(SAP_QUERY_TOP * (s->real_bits == 64 ? sizeof(sap_node_f64) : sizeof(sap_node_f32)));
+        numbers = sap_align(2 * SAP_QUERY_TOP * 4);
+    }
+    if (!sap_scratch_take(tree->device, coords + (homes ? 3 : 2) * ids + counters + top + numbers, &o->scratch))
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to order %lld queries", (long long)most);
     unsigned char* at = o->scratch.memory;
     o->coords = at;
     o->rows = (int32_t*)(void*)(at + coords);
     o->cell = (uint32_t*)(void*)(at + coords + ids);
     o->next = (uint32_t*)(void*)(at + coords + 2 * ids);
-    o->home = homes ? (uint32_t*)(void*)(at + coords + 2 * ids + counters) : NULL;
+    at += coords + 2 * ids + counters;
+    o->top = at;
+    o->top_nodes = (uint32_t*)(void*)(at + top);
+    o->home = homes ? (uint32_t*)(void*)(at + top + numbers) : NULL;
     o->count = 0;
     return SAP_OK;
 }
@@ -105,7 +117,8 @@ static void count_part(void* context, int64_t part, int32_t worker) {
     if (r->tree->shape.kind == SAP_TREE_BALANCED)
         kernels->find_cells(r->tree, coords, q->stride, to - from, r->depth, cell + from);
     else
-        kernels->find_nodes(r->tree, coords, q->stride, to - from, r->tree->shape.nodes >> ORDER_BITS, cell + from);
+        kernels->find_nodes(r->tree, r->order->top, r->order->top_nodes, coords, q->stride, to - from,
+                            r->order->home != NULL, cell + from);
     for (int64_t i = from; i < to; i++) counts[cell[i] >> r->shift]++;
 }
 
@@ -125,6 +138,11 @@ void sap_queries_order(const sap_tree* tree, const sap_rows* q, int64_t first, i
     uint32_t* next = o->next;
     ordering r = {tree, q, first, count, parts, depth, shift, o};
     o->count = count;
+    if (copies_top(tree)) { // of few queries, few cells
+        const int64_t parts_wanted = count / 8 < ORDER_CELLS ? count / 8 + 1 : ORDER_CELLS;
+        sap_cpu_kernels_of(tree->device, q->real_bits)
+            ->query->copy_top(tree, tree->shape.nodes / parts_wanted, o->top, o->top_nodes);
+    }
     memset(next, 0, (size_t)parts * ORDER_CELLS * sizeof *next);
     sap_team_run(parts, parts, count_part, &r);
     uint32_t start = 0;

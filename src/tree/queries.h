@@ -24,17 +24,20 @@ double sap_limit2(const sap_tree* tree, double radius);
 typedef struct sap_query_order {
     unsigned char* coords; // real[count][dims]
     int32_t* rows;         // the caller's row of each
-    uint32_t* home;        // the leaf of a balanced tree whose cell holds each; NULL if not asked for
+    uint32_t* home;        // the place (tree/leaves.h) of the leaf whose cell holds each; NULL if not asked for
     int64_t count;
     uint32_t* cell; // room to order in
     uint32_t* next;
+    void* top;           // of an explicit tree, if kernels copy its top: room for SAP_QUERY_TOP nodes
+    uint32_t* top_nodes; // and twice for numbers: which nodes those are, and the ones after all that is below them
     sap_scratch scratch; // holds all of these
 } sap_query_order;
 
 enum {
     SAP_QUERY_SLAB = 1 << 21, // queries ordered at a time, which bounds the scratch memory
     SAP_QUERY_RUN = 1024,     // queries that a thread takes at a time
-    SAP_QUERY_FEW = 512       // below this, ordering costs more than it saves
+    SAP_QUERY_FEW = 512,      // below this, ordering costs more than it saves
+    SAP_QUERY_TOP = 8191      // nodes of an explicit tree's top
 };
 
 // The inner loop of the CPU, one set per instruction set and precision.
@@ -42,9 +45,14 @@ typedef struct sap_query_kernels {
     // cell[i]: which node of depth `depth` query i falls to by the split planes, counted from the left.
     void (*find_cells)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int32_t depth,
                        uint32_t* cell);
-    // The same for an explicit tree: node[i] is where query i falls, a leaf or a node with at most `fewest` nodes below.
-    void (*find_nodes)(const sap_tree* tree, const void* queries, int64_t stride, int64_t count, int64_t fewest,
-                       uint32_t* node);
+    // Copies the top of an explicit tree, breadth-first: all nodes that have more than `fewest` nodes below, as far as
+    // there is room, and their children. Nodes in preorder lie far apart; of these, many share a line of memory. `top`:
+    // nodes as in the tree, but links are numbers in the top, and those where it ends lead to themselves. top_nodes:
+    // room for twice SAP_QUERY_TOP. NULL: find_nodes goes without, to leaves.
+    void (*copy_top)(const sap_tree* tree, int64_t fewest, void* top, uint32_t* top_nodes);
+    // Where queries fall in an explicit tree: node[i] is a node at which the top ends, or if `to_leaves` the leaf.
+    void (*find_nodes)(const sap_tree* tree, const void* top, const uint32_t* top_nodes, const void* queries,
+                       int64_t stride, int64_t count, bool to_leaves, uint32_t* node);
 } sap_query_kernels;
 
 // Makes room for up to `most` queries at a time, before anything is answered. Hand order->scratch back in the end.
