@@ -42,6 +42,9 @@ sap_cli_exit sap_cli_together_failed(sap_cli* cli, sap_status status, const char
 // ---- png.c: only where the build has zlib
 bool sap_cli_png_write(FILE* stream, const uint8_t* pixels, int32_t width, int32_t height);
 
+// ---- exr.c: only where the build has OpenEXR
+bool sap_cli_exr_write(FILE* stream, const float* light, int32_t width, int32_t height);
+
 // ---- picture.c
 // Refuses a path that names no kind of picture that this build writes.
 sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
@@ -50,9 +53,12 @@ sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path);
 sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],
                                   const float up[3], sap_camera* camera, float middle[3]);
 // Writes pixels[3*width*height], sRGB: PNG or, to other paths, PPM.
-// Linear light as PFM: floats, rows from the bottom up.
-sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height);
 sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t* pixels, int32_t width,
                                    int32_t height);
+// Whether a path names a file of linear light; and refuses one of a kind that this build does not write.
+bool sap_cli_is_light(const char* path);
+sap_cli_exit sap_cli_light_check(sap_cli* cli, const char* path);
+// Linear light as OpenEXR, or as PFM: floats, rows from the bottom up.
+sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height);
 
 #endif

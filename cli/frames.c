@@ -64,7 +64,7 @@ static bool is_sequence(const sap_cli_options* o) {
 
 sap_cli_exit sap_cli_frames_check(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
-    static const char *const of_frames[] = {"fps", "clip"}, *const of_pictures[] = {".png", ".ppm", ".pfm"};
+    static const char *const of_frames[] = {"fps", "clip"}, *const of_pictures[] = {".png", ".ppm", ".pfm", ".exr"};
     for (size_t i = 0; i < 2 && !sap_cli_has_frames(o); i++)
         if (sap_cli_given(o, of_frames[i])) return sap_cli_usage(cli, "--%s needs --frames", of_frames[i]);
     if (o->refit > 0 && !o->orbit && !sap_cli_has_frames(o))

@@ -380,9 +380,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "standard output",
      false},
     {"output", 'o', V(RENDER), PATH(output),
-     "the picture, .png (if this build has zlib), .ppm, or .pfm: the light itself, linear floats; with --orbit each "
-     "has "
-     "its number before the suffix; '-' is standard output, as PPM",
+     "the picture, .png (if this build has zlib), .ppm, or the light itself, linear floats: .pfm, .exr (if this build "
+     "has OpenEXR); with --orbit each has its number before the suffix; '-' is standard output, as PPM",
      true},
     {"output", 'o', V(TRACE), PATH(output),
      "the hits, one for each ray: NPY holds a structured array of the fields t, u, v (float32) and triangle (int32); "

@@ -1,4 +1,4 @@
-// Pictures: where the camera stands, and files, PNG where the build has zlib, and PPM.
+// Pictures: where the camera stands, and files, PNG where the build has zlib, OpenEXR where it has that, PPM and PFM.
 #include "file.h"
 
 #include <string.h>
@@ -14,6 +14,22 @@ sap_cli_exit sap_cli_picture_check(sap_cli* cli, const char* path) {
 #endif
 }
 
+bool sap_cli_is_light(const char* path) { return sap_cli_has_suffix(path, ".pfm") || sap_cli_has_suffix(path, ".exr"); }
+
+sap_cli_exit sap_cli_light_check(sap_cli* cli, const char* path) {
+#if defined(SAP_HAVE_OPENEXR)
+    (void)cli, (void)path;
+#else
+    if (sap_cli_has_suffix(path, ".exr"))
+        return sap_cli_usage(
+            cli,
+            "%s: this build has no OpenEXR; use .pfm, or install libopenexr-dev (3.1 or later) and build "
+            "Sapwood again",
+            path);
+#endif
+    return SAP_EXIT_OK;
+}
+
 static bool put_picture(FILE* stream, bool as_png, const uint8_t* pixels, int32_t width, int32_t height) {
 #if defined(SAP_HAVE_ZLIB)
     if (as_png) return sap_cli_png_write(stream, pixels, width, height);
@@ -25,7 +41,12 @@ static bool put_picture(FILE* stream, bool as_png, const uint8_t* pixels, int32_
            fwrite(pixels, 1, bytes, stream) == bytes;
 }
 
-static bool put_light(FILE* stream, const float* light, int32_t width, int32_t height) {
+static bool put_light(FILE* stream, bool as_exr, const float* light, int32_t width, int32_t height) {
+#if defined(SAP_HAVE_OPENEXR)
+    if (as_exr) return sap_cli_exr_write(stream, light, width, height);
+#else
+    (void)as_exr;
+#endif
     const uint16_t one = 1;
     const bool little = *(const uint8_t*)&one == 1; // the sign of the scale says so
     bool good = fprintf(stream, "PF\n%d %d\n%s\n", (int)width, (int)height, little ? "-1.0" : "1.0") > 0;
@@ -60,7 +81,7 @@ sap_cli_exit sap_cli_picture_write(sap_cli* cli, const char* path, const uint8_t
 sap_cli_exit sap_cli_light_write(sap_cli* cli, const char* path, const float* light, int32_t width, int32_t height) {
     sap_cli_file file = {0};
     if (begin_file(cli, path, &file) != SAP_EXIT_OK) return SAP_EXIT_FAILED;
-    return end_file(cli, &file, put_light(file.stream, light, width, height));
+    return end_file(cli, &file, put_light(file.stream, sap_cli_has_suffix(path, ".exr"), light, width, height));
 }
 
 sap_cli_exit sap_cli_camera_place(sap_cli* cli, const float lower[3], const float upper[3], const double origin[3],

@@ -14,7 +14,7 @@ typedef struct render_run {
     sap_cli_stage stage;
     sap_light lights[SAP_CLI_MOST_LIGHTS];
     uint8_t* pixels;
-    float* light; // in place of pixels, for PFM
+    float* light; // in place of pixels, for PFM and OpenEXR
     int32_t passes;
     float error;
     int64_t rays, photons;
@@ -54,7 +54,8 @@ static sap_cli_exit check_passes(sap_cli* cli) {
 
 static sap_cli_exit check_usage(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
-    sap_cli_exit result = sap_cli_has_suffix(o->output, ".pfm") ? SAP_EXIT_OK : sap_cli_picture_check(cli, o->output);
+    sap_cli_exit result =
+        sap_cli_is_light(o->output) ? sap_cli_light_check(cli, o->output) : sap_cli_picture_check(cli, o->output);
     if (result == SAP_EXIT_OK) result = check_passes(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_photons_check(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_frames_check(cli);
@@ -343,7 +344,7 @@ static sap_cli_exit open_stage(sap_cli* cli, render_run* run) {
 
 sap_cli_exit sap_cli_render(sap_cli* cli) {
     const sap_cli_options* o = cli->options;
-    const bool linear = sap_cli_has_suffix(o->output, ".pfm");
+    const bool linear = sap_cli_is_light(o->output);
     render_run run = {0};
     sap_cli_exit result = check_usage(cli);
     if (result == SAP_EXIT_OK) {

@@ -70,6 +70,11 @@ if(EMSCRIPTEN)
   endforeach()
 endif()
 
+if(SAPWOOD_HAVE_OPENEXR AND TARGET test_exr)
+  target_sources(test_exr PRIVATE ${PROJECT_SOURCE_DIR}/cli/exr.c)
+  target_link_libraries(test_exr PRIVATE sapwood_openexr)
+endif()
+
 # What tests of CUDA devices need of device/cuda.h, which is C++.
 if(SAPWOOD_HAVE_CUDA)
   add_library(sapwood_cuda_tools OBJECT ${PROJECT_SOURCE_DIR}/tests/cuda_tools.cu)
