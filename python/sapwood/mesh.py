@@ -504,6 +504,18 @@ class MeshTree(_sapwood.MeshTree):
         Without triangles, those of the tree's mesh stay. No other thread may search the tree meanwhile; if one does,
         this raises RuntimeError, and so does a search during it.
         """
+        self._change(self._rebuild, vertices, triangles, progress)
+
+    def refit(self, vertices: Any, triangles: Any = None, *,
+              progress: Callable[[float], object] | None = None) -> float:
+        """Fits the tree to its mesh after the vertices have moved a little, in a fraction of the time of a rebuild.
+
+        Answers are those of a new tree, bit for bit. Returns how many times as much rays are expected to cost as after
+        the last build: rebuild when that is more than you like. There must be as many triangles as before. On CPUs.
+        """
+        return self._change(self._refit, vertices, triangles, progress)
+
+    def _change(self, how: Callable[..., Any], vertices: Any, triangles: Any, progress: Any) -> Any:
         if triangles is None and not hasattr(vertices, "vertices"):
             if self.mesh is None:
                 raise ArgumentError("this tree was loaded, without its mesh: give the triangles too")
@@ -512,8 +524,9 @@ class MeshTree(_sapwood.MeshTree):
         if any(mesh.origin) and mesh.origin != self.origin:
             mesh = mesh.moved()
         subtracted = (0.0, 0.0, 0.0) if any(mesh.origin) else self.origin
-        self._rebuild(mesh.vertices, mesh.triangles, subtracted, progress)
+        result = how(mesh.vertices, mesh.triangles, subtracted, progress)
         self._mesh = mesh
+        return result
 
     def save(self, path: Any) -> None:
         """Writes the tree to a file, which replaces an older one only when complete. An origin is not saved."""

@@ -189,12 +189,11 @@ static PyObject* mesh_tree_build(PyObject* object, PyObject* args) {
     return Py_NewRef(Py_None);
 }
 
-// _rebuild(vertices, triangles, subtracted, progress)
-static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
+// Makes a tree one over another mesh. loss: NULL to build it anew, else of a refit.
+static PyObject* change(PyObject* object, PyObject* args, const char* format, double* loss) {
     PyObject *vertices, *triangles, *progress;
     double subtracted[3];
-    if (!py_parse(args, "OO(ddd)O:_rebuild", &vertices, &triangles, &subtracted[0], &subtracted[1], &subtracted[2],
-                  &progress))
+    if (!py_parse(args, format, &vertices, &triangles, &subtracted[0], &subtracted[1], &subtracted[2], &progress))
         return NULL;
     py_mesh_tree* self = py_mesh_tree_use(object);
     if (!self) return NULL;
@@ -209,11 +208,25 @@ static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
         self->users = -1;
         self->version++;
         result = py_call_begin(&call, self->device, &mesh.vertices, progress);
-        if (result == 0) result = py_call_end(&call, sap_mesh_tree_rebuild(self->tree, mesh.mesh));
+        if (result == 0)
+            result = py_call_end(&call, loss ? sap_mesh_tree_refit(self->tree, mesh.mesh, loss)
+                                             : sap_mesh_tree_rebuild(self->tree, mesh.mesh));
         self->users = 0;
     }
     py_mesh_release(&mesh);
-    return result < 0 ? NULL : Py_NewRef(Py_None);
+    if (result < 0) return NULL;
+    return loss ? PyFloat_FromDouble(*loss) : Py_NewRef(Py_None);
+}
+
+// _rebuild(vertices, triangles, subtracted, progress)
+static PyObject* mesh_tree_rebuild(PyObject* object, PyObject* args) {
+    return change(object, args, "OO(ddd)O:_rebuild", NULL);
+}
+
+// _refit(vertices, triangles, subtracted, progress) -> loss
+static PyObject* mesh_tree_refit(PyObject* object, PyObject* args) {
+    double loss = 1;
+    return change(object, args, "OO(ddd)O:_refit", &loss);
 }
 
 // ---- Saved trees
@@ -367,6 +380,7 @@ static PyObject* mesh_tree_describe(PyObject* object, PyObject* nothing) {
 static PyMethodDef mesh_tree_methods[] = {
     {"_build", mesh_tree_build, METH_VARARGS, NULL},
     {"_rebuild", mesh_tree_rebuild, METH_VARARGS, NULL},
+    {"_refit", mesh_tree_refit, METH_VARARGS, NULL},
     {"_save", mesh_tree_save, METH_O, NULL},
     {"_bytes", mesh_tree_bytes, METH_NOARGS, NULL},
     {"_load", mesh_tree_load, METH_VARARGS, NULL},

@@ -302,6 +302,24 @@ def test_a_mesh_far_from_zero(rng, tmp_path):
 # ---- The tree itself
 
 
+def test_refit(rng, mesh):
+    tree = sapwood.MeshTree(*mesh)
+    moved = (mesh[0] + rng.normal(size=mesh[0].shape) * 0.01).astype(np.float32)
+    loss = tree.refit(moved)
+    assert 0.5 < loss < 100 and tree.mesh.triangle_count == len(mesh[1])
+    origins, directions = rng.normal(size=(2, 200, 3))
+    new = sapwood.MeshTree(moved, mesh[1])
+    for mine, theirs in zip(tree.trace(origins, directions), new.trace(origins, directions)):
+        assert np.array_equal(mine, theirs, equal_nan=True)
+    tree.verify()
+    before = bytes(tree._bytes())
+    with pytest.raises(ValueError, match="rebuild it"):
+        tree.refit(CUBE, CUBE_TRIANGLES)
+    assert bytes(tree._bytes()) == before
+    new.refit(moved)
+    assert new.refit(moved) == pytest.approx(1, abs=0.2)
+
+
 def test_rebuild(rng, mesh):
     tree = sapwood.MeshTree(*mesh)
     moved = mesh[0] + np.float32(1)
