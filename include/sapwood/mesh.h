@@ -79,13 +79,14 @@ SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const 
 SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
 
 /**
- * Fits a tree to its mesh after the vertices have moved a little, in a fraction of the time of a new build. Each plane
- * stays with a corner of a triangle, to which it was nearest when the tree was last built, loaded or copied; where planes
- * have passed each other, nodes go. Then all triangles are sent into the leaves that they reach now. So all answers are
- * those of a new tree, bit for bit; how long searches take depends on how far parts of the mesh have moved against each
- * other. A refit depends on the tree as it was built and on the mesh, not on refits before it, and gives the same bytes for
- * any number of threads. If it would need more references than a built tree may have, or put more than 4096 triangles into
- * a leaf, the tree is built anew instead.
+ * Fits a tree to its mesh after the vertices have moved a little: in about a third of the time of a build with
+ * SAP_QUALITY_HIGH, hardly faster than one with SAP_QUALITY_FAST (docs/performance.md). Each plane stays with a corner
+ * of a triangle, to which it was nearest when the tree was last built, loaded or copied; where planes have passed each
+ * other, nodes go. Then all triangles are sent into the leaves that they reach now. So all answers are those of a new
+ * tree, bit for bit, but for ::sap_inside of meshes that are not closed; how long searches take depends on how far parts
+ * of the mesh have moved against each other. A refit depends on the tree as it was built and on the mesh, not on refits
+ * before it, and gives the same bytes for any number of threads. If it would need more references than a built tree may
+ * have, or put more than 4096 triangles into a leaf, the tree is built anew instead.
  *
  * The mesh must have as many triangles as the tree, and they should join the same vertices: others are searched slowly.
  * *loss: the expected cost of a ray (sap_mesh_tree_info::cost), divided by that of the tree as it was built: rebuild when
