@@ -47,14 +47,14 @@ typedef struct sap_mesh_tree_shape {
 } sap_mesh_tree_shape;
 
 // By which a tree is refitted (mesh/refit/plan.h). All zero: none yet.
-typedef struct sap_mesh_plan {
+typedef struct sap_mesh_refit_plan {
     bool made;
     unsigned char* memory; // where the device has its memory
     size_t allocated;
     int64_t* visited; // in the same memory: of each stretch of triangles, the lengths of lists to expect
     int64_t nodes, triangles;
     double cost; // expected of a ray, of the tree as it was built
-} sap_mesh_plan;
+} sap_mesh_refit_plan;
 
 struct sap_mesh_tree {
     sap_device* device;
@@ -63,7 +63,7 @@ struct sap_mesh_tree {
     unsigned char* arrays;         // shape.bytes of them, where the device has its memory
     sap_tree_memory memory;        // of the arrays; on a device only the number of bytes is used
     void* beside;                  // further data of the device's processor for this tree, or NULL
-    sap_mesh_plan plan;
+    sap_mesh_refit_plan plan;
 };
 
 // A tree without contents, to be freed with sap_mesh_tree_free. NULL, after logging, if there is no memory.

@@ -28,7 +28,7 @@ typedef struct triangle_stretch {
 typedef struct refit {
     sap_mesh_tree* tree;
     const sap_mesh* mesh;
-    const sap_mesh_plan* plan;
+    const sap_mesh_refit_plan* plan;
     const sap_mesh_tie* ties;
     const int32_t* order;
     sap_mesh_box bounds;
@@ -467,7 +467,7 @@ static sap_status take_memory(refit* r, bool is_priced) {
 
 // The plan of a tree, which is made at its first refit.
 static sap_status find_plan(sap_mesh_tree* tree) {
-    sap_mesh_plan* plan = &tree->plan;
+    sap_mesh_refit_plan* plan = &tree->plan;
     sap_device* device = tree->device;
     if (plan->made) return SAP_OK;
     const sap_mesh_tree_shape* s = &tree->shape;
@@ -493,7 +493,7 @@ static sap_status find_plan(sap_mesh_tree* tree) {
 
 void sap_mesh_plan_free(sap_mesh_tree* tree) {
     sap_memory_release(tree->device, tree->plan.memory, tree->plan.allocated);
-    tree->plan = (sap_mesh_plan){0};
+    tree->plan = (sap_mesh_refit_plan){0};
 }
 
 // ---- All of it
@@ -526,7 +526,7 @@ static sap_status run(refit* r, double* loss, bool* too_far) {
 sap_status sap_mesh_refit_cpu(sap_mesh_tree* tree, const sap_mesh* mesh, double* loss, bool* too_far) {
     const sap_status status = find_plan(tree);
     if (status != SAP_OK) return status;
-    const sap_mesh_plan* plan = &tree->plan;
+    const sap_mesh_refit_plan* plan = &tree->plan;
     refit r = {.tree = tree,
                .mesh = mesh,
                .plan = plan,
