@@ -88,8 +88,8 @@ sap_status sap_comm_split(sap_comm* c, int32_t color, int32_t key, sap_comm** pa
     return SAP_OK;
 }
 
-sap_status sap_comm_agree(sap_comm* comm, const sap_device* device, sap_status own, const uint64_t* values,
-                          int32_t count) {
+sap_status sap_comm_vote(sap_comm* comm, const sap_device* device, sap_status own, const uint64_t* values,
+                         int32_t count) {
     uint64_t words[1 + 2 * SAP_AGREE_MOST];
     SAP_ASSERT(count >= 0 && count <= SAP_AGREE_MOST);
     words[0] = own == SAP_OK ? UINT64_MAX : (uint64_t)comm->rank << 32 | (uint64_t)own;

@@ -209,7 +209,7 @@ static sap_status go_round(const asking* a, sap_status own, sap_route_choice* ch
         bytes = ids_out + reals_out + ids_in + reals_in + room;
         if (!fits || !sap_scratch_take(tree->device, bytes, &scratch))
             status = sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the answers to %lld queries",
-                              (long long)(route.sent + route.received));
+                              (long long)route.sent + (long long)route.received);
         unsigned char* at = scratch.memory;
         const lists theirs = {(int64_t*)(void*)at, at + ids_out};
         at += ids_out + reals_out;
