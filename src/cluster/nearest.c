@@ -210,6 +210,7 @@ static sap_status go_round(const asking* a, sap_status own, sap_route_choice* ch
         if (!fits || !sap_scratch_take(tree->device, bytes, &scratch))
             status = sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the answers to %lld queries",
                               (long long)route.sent + (long long)route.received);
+        SAP_ASSERT(status != SAP_OK || scratch.memory);
         unsigned char* at = scratch.memory;
         const lists theirs = {(int64_t*)(void*)at, at + ids_out};
         at += ids_out + reals_out;
@@ -291,6 +292,7 @@ sap_status sap_cluster_nearest_rows(const sap_cluster_tree* tree, sap_status sta
     uint64_t same[] = {(uint64_t)a.search.k, 0};
     memcpy(&same[1], &a.search.radius, sizeof same[1]);
     status = sap_comm_agree(tree->comm, tree->device, status, same, 2);
+    SAP_ASSERT(status != SAP_OK || (a.home && a.reach && a.found.ids && a.found.distance2));
     if (status == SAP_OK) {
         for (int64_t q = 0; q < queries->count; q++)
             a.home[q] = sap_cluster_top_nearest(&tree->top, sap_route_coords(queries, q));

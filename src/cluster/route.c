@@ -106,6 +106,7 @@ sap_status sap_route_send(sap_route* r, sap_status status, const double* reach, 
                              !sap_scratch_take(tree->device, bytes + 1, &leaving)))
         status = no_memory(r, r->sent);
     status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
+    SAP_ASSERT(status != SAP_OK || leaving.memory);
     if (status == SAP_OK) status = exchange_counts(r);
     if (status == SAP_OK)
         status = sap_comm_agree(tree->comm, tree->device, make_room(r, width, others, reach), NULL, 0);

@@ -1,5 +1,6 @@
 // The points within a radius or in a box: a query goes to the ranks whose boxes its ball or its box meets. Ranks hold leaves
 // from left to right, so that rows of one rank after another are rows of the one tree.
+#include "base/assert.h"
 #include "cluster/route.h"
 #include "math/dialect.h"
 #include "tree/limit.h"
@@ -193,6 +194,7 @@ static sap_status search_here(const asking* a, const sap_route* route, answers* 
     const size_t bytes = (size_t)pieces * sizeof(sap_neighbors*);
     sap_neighbors** found = sap_memory_allocate_zero(a->tree->device, bytes);
     sap_status status = found ? SAP_OK : no_memory(a, pieces, "subtrees");
+    SAP_ASSERT(status != SAP_OK || found);
     sap_progress_mute(true);
     for (int32_t p = 0; p < pieces && status == SAP_OK; p++) {
         status = search_piece(a, route, p, &found[p]);
@@ -280,6 +282,7 @@ static sap_status bring_rows(const asking* a, sap_route* route, answers* w, resu
                                        w->ids_there);
     if (status == SAP_OK && real)
         status = sap_route_return_rows(route, real, w->lengths_here, w->reals_here, w->lengths_there, w->reals_there);
+    SAP_ASSERT(status != SAP_OK || (*made && w->next));
     if (status == SAP_OK) fill_rows(a, route, w, *made);
     return status;
 }
