@@ -86,13 +86,13 @@ SAP_API sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh);
  * tree, bit for bit, but for ::sap_inside of meshes that are not closed; how long searches take depends on how far parts
  * of the mesh have moved against each other. A refit depends on the tree as it was built and on the mesh, not on refits
  * before it, and gives the same bytes for any number of threads. If it would need more references than a built tree may
- * have, or put more than 4096 triangles into a leaf, the tree is built anew instead.
+ * have, or put more than 4096 triangles into a leaf, the tree is built anew instead; on a CUDA device it always is.
  *
  * The mesh must have as many triangles as the tree, and they should join the same vertices: others are searched slowly.
  * *loss: the expected cost of a ray (sap_mesh_tree_info::cost), divided by that of the tree as it was built: rebuild when
  * it is more than you like. 1 after a new build. loss may be NULL, which is a little faster. The first refit takes longer,
  * and memory for about 20 bytes a node and 4 a triangle that the tree then keeps; options.memory does not bound refits.
- * O(references * depth). On CPUs. No search may run on the tree during the call. Errors: as ::sap_mesh_tree_rebuild, and
+ * O(references * depth). No search may run on the tree during the call. Errors: as ::sap_mesh_tree_rebuild, and
  * SAP_ERROR_ARGUMENT for another number of triangles; the tree then stays as it was, and *loss too.
  */
 SAP_API sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss);

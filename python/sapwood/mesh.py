@@ -510,8 +510,9 @@ class MeshTree(_sapwood.MeshTree):
               progress: Callable[[float], object] | None = None) -> float:
         """Fits the tree to its mesh after the vertices have moved a little: about three times as fast as a rebuild.
 
-        Trees of quality "fast" are rebuilt about as fast. Answers are those of a new tree, bit for bit. Returns how many times as much rays are expected to cost as after
-        the last build: rebuild when that is more than you like. There must be as many triangles as before. On CPUs.
+        Trees of quality "fast" are rebuilt about as fast, and on a GPU trees are always built anew. Answers are those of a
+        new tree, bit for bit. Returns how many times as much rays are expected to cost as after the last build: rebuild when
+        that is more than you like. There must be as many triangles as before.
         """
         return self._change(self._refit, vertices, triangles, progress)
 

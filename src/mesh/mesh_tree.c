@@ -109,7 +109,8 @@ sap_status sap_mesh_tree_rebuild(sap_mesh_tree* tree, sap_mesh mesh) {
 
 sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss) {
     if (!tree) return SAP_ERROR_ARGUMENT;
-    bool too_far = false;
+    const bool can = SAP_CAN(tree->device, mesh, refit); // where not, a new tree takes about as long
+    bool too_far = !can;
     double got = 1;
     sap_status status = check_change(tree, &mesh);
     if (status != SAP_OK) return status;
@@ -117,8 +118,7 @@ sap_status sap_mesh_tree_refit(sap_mesh_tree* tree, sap_mesh mesh, double* loss)
         return sap_fail(tree->device, SAP_ERROR_ARGUMENT,
                         "mesh: has %lld triangles, but the tree was built over %lld; rebuild it",
                         (long long)mesh.triangle_count, (long long)tree->shape.triangles);
-    if (!SAP_CAN(tree->device, mesh, refit)) return sap_unsupported(tree->device, "refit trees over triangles");
-    if (mesh.triangle_count) status = tree->device->rooms.mesh->refit(tree, &mesh, loss ? &got : NULL, &too_far);
+    if (can && mesh.triangle_count) status = tree->device->rooms.mesh->refit(tree, &mesh, loss ? &got : NULL, &too_far);
     if (status == SAP_OK && too_far) status = rebuild(tree, &mesh);
     if (status == SAP_OK && loss) *loss = too_far ? 1 : got;
     return status;
