@@ -543,7 +543,8 @@ const sap_cli_option sap_cli_option_table[] = {
      "its suffix; prints the milliseconds that moving or reading the mesh, building, tracing and shading took",
      false},
     {"refit", 0, V(RENDER), REAL_IN(refit, DBL_MIN, HUGE_VAL),
-     "of pictures that move, fit the tree to the mesh instead of building it anew, unless rays are expected to cost more "
+     "of pictures that move, fit the tree to the mesh instead of building it anew, unless rays are expected to cost "
+     "more "
      "than R times as much as after the last build; prints how many times, too",
      false},
     {"fps", 0, V(RENDER), REAL_IN(fps, DBL_MIN, HUGE_VAL), "frames in a second of a glTF (default 30)", false},

@@ -139,7 +139,8 @@ static sap_status step_library(void) {
     sap_status status = SAP_OK;
     sap_gl_frame_textures textures = {0};
     if (search.frame) {
-        if (sap_gl_frame_describe(search.frame, &textures) == SAP_OK && (textures.width != search.tile || search.frame_stack != search.stack)) {
+        if (sap_gl_frame_describe(search.frame, &textures) == SAP_OK &&
+            (textures.width != search.tile || search.frame_stack != search.stack)) {
             sap_gl_frame_free(search.frame);
             search.frame = NULL;
         }
