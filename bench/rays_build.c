@@ -171,7 +171,10 @@ static void refit(void* state) {
 static float* waved_vertices(const sap_mesh* mesh) {
     const size_t bytes = (size_t)mesh->vertex_count * 3 * sizeof(float);
     float *waved = malloc(bytes + 1), lower = INFINITY, upper = -INFINITY;
-    if (!waved) bench_check(SAP_ERROR_MEMORY, "moving a mesh");
+    if (!waved) {
+        bench_check(SAP_ERROR_MEMORY, "moving a mesh"); // which ends the program
+        return NULL;
+    }
     memcpy(waved, mesh->vertices, bytes);
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         lower = fminf(lower, waved[3 * i]);

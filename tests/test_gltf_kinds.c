@@ -39,7 +39,7 @@ static sap_animation* parse_moving(reading* r, const float* values, int width, c
     const bool weights = !strcmp(path, "weights");
     gltf_put_floats(&m, corners, 9, "VEC3", 3);
     gltf_put_floats(&m, times, KEYS, "SCALAR", KEYS);
-    gltf_put_floats(&m, values, (size_t)(count * width), type, weights ? count * width : count);
+    gltf_put_floats(&m, values, (size_t)count * (size_t)width, type, weights ? count * width : count);
     snprintf(rest, sizeof rest,
              "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}%s}]}],"
              "\"animations\":[{\"samplers\":[{\"input\":1,\"output\":2,\"interpolation\":\"%s\"}],"

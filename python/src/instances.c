@@ -123,7 +123,7 @@ static void release_arguments(build_arguments* b) {
 // The trees of a list that is known to hold trees.
 static int take_meshes(py_state* state, PyObject* list, build_arguments* b) {
     const Py_ssize_t count = PyList_Size(list);
-    b->meshes = calloc((size_t)count + 1, sizeof *b->meshes);
+    b->meshes = calloc((size_t)count + 1, sizeof(void*));
     b->versions = calloc((size_t)count + 1, sizeof *b->versions);
     if (!b->meshes || !b->versions) {
         PyErr_NoMemory();

@@ -200,6 +200,7 @@ static sap_status read_places(const sap_source* source, const sap_mesh_job* job,
         sap_mesh_places* found = NULL;
         const sap_status status = read_once(source, job, true, &found);
         if (status != SAP_OK) return status;
+        SAP_ASSERT(found);
         if (is_nowhere(found->file->origin) && !are_far(found)) {
             *places = found;
             return SAP_OK;
