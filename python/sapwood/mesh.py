@@ -514,7 +514,7 @@ class MeshTree(_sapwood.MeshTree):
         new tree, bit for bit. Returns how many times as much rays are expected to cost as after the last build: rebuild when
         that is more than you like. There must be as many triangles as before.
         """
-        return self._change(self._refit, vertices, triangles, progress)
+        return float(self._change(self._refit, vertices, triangles, progress))
 
     def _change(self, how: Callable[..., Any], vertices: Any, triangles: Any, progress: Any) -> Any:
         if triangles is None and not hasattr(vertices, "vertices"):
