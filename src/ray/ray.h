@@ -70,7 +70,7 @@ typedef struct sap_ray_kernels {
     void (*few)(const sap_ray_run* run);
     // Traces rays [first, first + count) if they are coherent; else returns false. count is at most SAP_RAY_BLOCK.
     bool (*block)(const sap_ray_run* run, int64_t first, int count);
-    // Answers those of rays [first, first + count) that do not meet the tree's box, writes keys of the others, and
+    // (optional) Answers those of rays [first, first + count) that do not meet the tree's box, writes keys of the others, and
     // returns how many these are.
     int64_t (*keys)(const sap_ray_run* run, int64_t first, int count, sap_ray_key* keys);
     // Rays in the order of their keys.

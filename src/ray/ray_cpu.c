@@ -45,12 +45,21 @@ static void trace_visits(const sap_ray_run* run) {
     }
 }
 
+// Keys of rays [first, first + count), or of those that are not answered at once; how many they are.
+static int64_t list_keys(const ray_call* b, const sap_ray_run* run, int64_t first, int count, sap_ray_key* keys) {
+    const sap_mesh_tree_shape* s = &run->tree->shape;
+    if (b->kernels->keys) return b->kernels->keys(run, first, count, keys);
+    for (int i = 0; i < count; i++)
+        keys[i] = sap_ray_key_of(run->job.rays + first + i, s->lower, s->upper, (uint32_t)(first + i));
+    return count;
+}
+
 // `keys` and `other` have room for the run's rays.
 static void trace_blocks(const ray_call* b, const sap_ray_run* run, sap_ray_key* keys, sap_ray_key* other) {
     int64_t count = run->job.count, later = 0;
     for (int64_t first = 0; first < count; first += SAP_RAY_BLOCK) {
         int n = count - first < SAP_RAY_BLOCK ? (int)(count - first) : SAP_RAY_BLOCK;
-        if (!b->kernels->block(run, first, n)) later += b->kernels->keys(run, first, n, keys + later);
+        if (!b->kernels->block(run, first, n)) later += list_keys(b, run, first, n, keys + later);
     }
     SAP_ASSERT(later <= count && count <= b->part);
     if (later) b->kernels->ordered(run, sap_ray_keys_sort(keys, other, later), later);

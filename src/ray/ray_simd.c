@@ -79,6 +79,11 @@ static void trace_ordered(const sap_ray_run* run, const sap_ray_key* keys, int64
 
 // ---- Keys
 
+#if defined(__EMSCRIPTEN__) // where code is downloaded, without
+#define LIST_KEYS NULL
+#else
+#define LIST_KEYS list_keys
+
 INLINE void answer_none(const sap_ray_run* run, int64_t ray) {
     const sap_ray_job* job = &run->job;
     const sap_hit none = {INFINITY, 0, 0, -1};
@@ -164,6 +169,8 @@ static int64_t list_keys(const sap_ray_run* run, int64_t first, int count, sap_r
     return listed;
 }
 
+#endif
+
 // ---- Blocks
 
 enum { CLASSES = 24 };
@@ -235,6 +242,6 @@ static void trace_few(const sap_ray_run* run) {
     }
 }
 
-const sap_ray_kernels SAP_KERNEL_OF_FLOAT(ray_kernels) = {trace_few, trace_block, list_keys, trace_ordered};
+const sap_ray_kernels SAP_KERNEL_OF_FLOAT(ray_kernels) = {trace_few, trace_block, LIST_KEYS, trace_ordered};
 
 #endif
