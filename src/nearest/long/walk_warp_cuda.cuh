@@ -16,7 +16,7 @@ typedef struct warp_stack {
 // What a search may find: all points but one.
 typedef struct long_others {
     int without;
-    __device__ __forceinline__ bool takes(int64_t, int id) const { return id != without; }
+    __device__ __forceinline__ bool takes(int id) const { return id != without; }
 } long_others;
 
 template <int dims, int slots, typename choice>
@@ -28,10 +28,9 @@ static __device__ __forceinline__ void long_scan(const walk_tree<float>& t, unsi
         const int slot = first + best->lane;
         warp_key candidate = ~0ull;
         if (slot < leaf.count) {
-            const int64_t at = ((int64_t)node - ((int64_t)1 << t.depth)) * t.stride + slot; // among all slots
             const float distance2 = walk_distance2<float, dims>(t, leaf, q, slot);
             const int id = leaf.ids[slot];
-            if (best->would_take(distance2, id) && may.takes(at, id)) candidate = sap_key(distance2, id);
+            if (best->would_take(distance2, id) && may.takes(id)) candidate = sap_key(distance2, id);
         }
         best->offer(candidate);
     }

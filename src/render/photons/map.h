@@ -14,7 +14,7 @@ struct sap_photons {
     sap_photon* photons; // [info.count] in memory of the processor, which has room for `room`
     int64_t room;
     sap_tree* tree;
-    float* sides; // see near_cpu.c and near_cuda.cu; may be NULL
+    float* sides; // on the CPU, see near_cpu.c; else NULL
     sap_photons_info info;
 };
 

@@ -11,10 +11,6 @@ extern "C" {
 
 enum { SAP_PHOTONS_NEAR_MOST = 256 }; // longest rows
 
-// Copies ways and normals of photons to where the tree has them; frees them.
-sap_status sap_sides_make_cuda(sap_photons* map);
-void sap_sides_free_cuda(sap_photons* map);
-
 // The light of the nearest photons that count at points, of which it finds rows->want, one more than count where there are so
 // many; all arrays lie on the device. rows->light is 0 before.
 void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points,

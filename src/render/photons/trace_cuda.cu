@@ -9,7 +9,6 @@ extern "C" {
 #include "render/photons/swarm.h"
 }
 #include "compact/prefix_sum_cuda.h"
-#include "render/photons/near_cuda.h"
 
 enum {
     FLIGHT_THREADS = 128,
@@ -183,7 +182,6 @@ static __global__ void __launch_bounds__(FLIGHT_THREADS)
 // ---- Memory
 
 static void free_photons(sap_photons* map) {
-    sap_sides_free_cuda(map);
     sap_cuda_release(map->device, map->photons, (size_t)map->room * sizeof *map->photons);
 }
 
@@ -351,7 +349,6 @@ static constexpr sap_photon_ops photon_ops(void) {
     sap_photon_ops ops = {};
     ops.make_room = make_room;
     ops.free_photons = free_photons;
-    ops.planted = sap_sides_make_cuda;
     ops.copy = copy;
     ops.begin = begin;
     ops.end = end;
