@@ -144,6 +144,35 @@ TEST(points_with_a_stride) {
     close_scene(&t.s);
 }
 
+// Meshes and distances of any size, down to where squares vanish and up to where they overflow.
+TEST(nearest_points_of_any_size) {
+    static const float sizes[] = {1e-30F, 1e-18F, 1, 1e12F, 1e18F}, aways[] = {1, 30, 1e8F};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (int i = 0; i < 15; i++) {
+        const float size = sizes[i / 3], away = size * aways[i % 3];
+        uint64_t state = 5;
+        float* points = malloc(RAYS * 3 * sizeof *points);
+        sap_closest *expected = calloc(RAYS, sizeof *expected), *closest = calloc(RAYS, sizeof *closest);
+        scene_mesh mesh = ray_mesh_of(i % 2 ? RAY_MESH_TORUS : RAY_MESH_SOUP, SIZE);
+        NOTE("size %g, away %g", (double)size, (double)away);
+        for (int64_t v = 0; v < 3 * mesh.mesh.vertex_count; v++) mesh.vertices[v] *= size;
+        for (int k = 0; k < 3 * RAYS; k++) points[k] = (float)(random_unit(&state) * 2 - 1) * away;
+        sap_mesh_tree *here = ray_tree(s.cpu, &mesh.mesh, SAP_QUALITY_HIGH), *there = NULL;
+        CHECK_STATUS(sap_mesh_tree_copy(here, s.gpu, &there), SAP_OK);
+        CHECK_STATUS(sap_closest_point(here, (sap_points){points, RAYS, 3, 0}, expected), SAP_OK);
+        CHECK_STATUS(sap_closest_point(there, (sap_points){points, RAYS, 3, 0}, closest), SAP_OK);
+        CHECK(!memcmp(expected, closest, RAYS * sizeof *closest));
+        sap_mesh_tree_free(here);
+        sap_mesh_tree_free(there);
+        scene_mesh_free(&mesh);
+        free(points);
+        free(expected);
+        free(closest);
+    }
+    close_scene(&s);
+}
+
 // Such rays stay together, and their rows of hits are written by whole warps.
 TEST(rays_that_go_the_same_way) {
     stage t;
