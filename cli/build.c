@@ -99,10 +99,10 @@ sap_cli_exit sap_cli_build(sap_cli* cli) {
     result = sap_cli_check_writable(cli, &output, 1);
     if (result != SAP_EXIT_OK) return result;
     if (options->triangles) return build_over_triangles(cli, points);
-    if (sap_cli_given(options, "quality"))
-        return sap_cli_usage(cli, "--quality applies to trees over triangles; give --triangles too");
-    if (sap_cli_given(options, "origin"))
-        return sap_cli_usage(cli, "--origin applies to trees over triangles; give --triangles too");
+    static const char* const of_triangles[] = {"quality", "cost", "reach", "origin"};
+    for (int i = 0; i < 4; i++)
+        if (sap_cli_given(options, of_triangles[i]))
+            return sap_cli_usage(cli, "--%s applies to trees over triangles; give --triangles too", of_triangles[i]);
     result = sap_cli_reference_open(cli, points, &tree);
     if (result != SAP_EXIT_OK) return result;
     sap_cli_stage_begin(cli, "saving");

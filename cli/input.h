@@ -87,10 +87,12 @@ sap_cli_exit sap_cli_pipe_check(sap_cli* cli);
 sap_cli_exit sap_cli_mesh_read(sap_cli* cli, const char* path, sap_mesh_file** mesh);
 // The same relative to the origin of another mesh (NULL: as the user says).
 sap_cli_exit sap_cli_mesh_read_beside(sap_cli* cli, const char* path, const double* origin, sap_mesh_file** mesh);
-// A glTF, and how it moves.
 // The same where meshes that stand in several places may be kept once.
 sap_cli_exit sap_cli_places_read(sap_cli* cli, const char* path, sap_mesh_places** places);
+// A glTF, and how it moves.
 sap_cli_exit sap_cli_animation_read(sap_cli* cli, const char* path, sap_animation** animation);
+// How the options say that a tree over triangles is built.
+sap_mesh_tree_options sap_cli_mesh_tree_options(const sap_cli* cli);
 // Builds a tree over the triangles of a mesh with the user's options: a new one if *tree is NULL, else that one anew.
 sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
                                      double* seconds);

@@ -263,9 +263,14 @@ void sap_cli_origin_json(sap_json* json, const sap_cli* cli, const double origin
     sap_json_close(json, ']');
 }
 
+sap_mesh_tree_options sap_cli_mesh_tree_options(const sap_cli* cli) {
+    const sap_cli_options* o = cli->options;
+    return (sap_mesh_tree_options){.quality = o->quality, .cost = o->cost, .radius = (float)o->reach};
+}
+
 sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
                                      double* seconds) {
-    sap_mesh_tree_options options = {.quality = cli->options->quality};
+    const sap_mesh_tree_options options = sap_cli_mesh_tree_options(cli);
     sap_cli_stage_begin(cli, "building");
     sap_status status =
         *tree ? sap_mesh_tree_rebuild(*tree, mesh) : sap_mesh_tree_build(cli->device, mesh, &options, tree);

@@ -4,13 +4,13 @@
 #include <string.h>
 
 sap_cli_exit sap_cli_mesh_tree_read(sap_cli* cli, const char* path, sap_cli_mesh_tree* mesh) {
-    static const char* const of_building[] = {"quality", "input-format"};
+    static const char* const of_building[] = {"quality", "cost", "reach", "input-format"};
     if (!sap_cli_is_mesh_tree(path)) {
         const sap_cli_exit result = sap_cli_mesh_read(cli, path, &mesh->file);
         if (result == SAP_EXIT_OK) memcpy(mesh->origin, mesh->file->origin, sizeof mesh->origin);
         return result;
     }
-    const sap_cli_exit result = sap_cli_refuse_given(cli, of_building, 2, path, "a tree built already");
+    const sap_cli_exit result = sap_cli_refuse_given(cli, of_building, 4, path, "a tree built already");
     if (result != SAP_EXIT_OK) return result;
     if (cli->options->find_origin)
         return sap_cli_usage(

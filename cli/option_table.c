@@ -98,6 +98,7 @@ static const sap_cli_choice tones[] = {
 static const sap_cli_choice filters[] = {
     {"constant", SAP_PHOTON_CONSTANT}, {"cone", SAP_PHOTON_CONE}, {"epanechnikov", SAP_PHOTON_EPANECHNIKOV}, {0}};
 static const sap_cli_choice qualities[] = {{"high", SAP_QUALITY_HIGH}, {"fast", SAP_QUALITY_FAST}, {0}};
+static const sap_cli_choice costs[] = {{"surface", SAP_COST_SURFACE}, {"voxels", SAP_COST_VOXELS}, {0}};
 static const sap_cli_choice formats_written[] = {
     {"npy", SAP_FORMAT_NPY}, {"csv", SAP_FORMAT_CSV}, {"ply", SAP_FORMAT_PLY}, {"xyz", SAP_FORMAT_XYZ}, {0}};
 static const sap_cli_choice precisions[] = {{"float32", 32}, {"float64", 64}, {0}};
@@ -554,6 +555,13 @@ const sap_cli_option sap_cli_option_table[] = {
      "build over the triangles of a mesh (OBJ, STL, OFF or PLY with faces), for trace and closest", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
      "how much work goes into the tree; the answers are the same (default high)", false},
+    {"cost", 0, V(BUILD) | ON_MESH, CHOICE(cost, "COST", costs),
+     "what makes a plane of the tree cheap: surface suits rays, voxels points near the mesh; the answers are the same "
+     "(default surface)",
+     false},
+    {"reach", 0, V(BUILD) | ON_MESH, REAL_IN(reach, 0, HUGE_VAL),
+     "with --cost voxels: how far from the mesh points usually lie (default an eighth of a percent of its diagonal)",
+     false},
     {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours of each query (default 1)", false},
     {"radius", 'r', V(NEAREST), REAL(radius), "only neighbours at most this far away, above 0", false},
     {"radius", 'r', V(RADIUS), REAL(radius), "how far away points may be: 0 finds equal points, inf finds all", false},

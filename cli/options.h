@@ -148,6 +148,8 @@ typedef struct sap_cli_options {
     int32_t style;           // a sap_cli_style
     double slice, extent[4]; // of the plane: x0, y0, x1, y1
     sap_quality quality;
+    sap_cost cost;
+    double reach;
     sap_cli_light lights[SAP_CLI_MOST_LIGHTS];
     int32_t light_count;
     int64_t sides[3], skip; // of a volume

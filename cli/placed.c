@@ -27,7 +27,7 @@ static sap_mesh shorten(sap_mesh mesh, int32_t* triangles) {
 
 // A tree for each piece; `triangles` has room for those of any.
 static sap_status build_trees(sap_cli* cli, sap_cli_stage* stage, int32_t* triangles) {
-    const sap_mesh_tree_options options = {.quality = cli->options->quality};
+    const sap_mesh_tree_options options = sap_cli_mesh_tree_options(cli);
     sap_status status = SAP_OK;
     for (int32_t i = 0; i < stage->places->piece_count && status == SAP_OK; i++) {
         const sap_mesh piece = shorten(sap_mesh_piece_of(stage->places, i), triangles);
