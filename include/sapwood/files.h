@@ -329,14 +329,14 @@ SAP_API sap_status sap_mesh_read(sap_device* device, const char* path, sap_forma
 /** Some of a file's triangles, which are a mesh of their own. */
 typedef struct sap_mesh_piece {
     int64_t first_triangle; /**< of file->mesh */
-    int64_t triangle_count;
-    float lower[3]; /**< the box of its corners, as the file has them; +infinity without any */
-    float upper[3]; /**< -infinity without any */
+    int64_t triangle_count; /**< how many they are */
+    float lower[3];         /**< the box of its corners, as the file has them; +infinity without any */
+    float upper[3];         /**< -infinity without any */
 } sap_mesh_piece;
 
 /** A piece somewhere in the world. */
 typedef struct sap_piece_place {
-    int32_t piece;
+    int32_t piece;       /**< its number among those of the file */
     float transform[12]; /**< from the piece to the world, as in sap_instance */
 } sap_piece_place;
 
@@ -345,9 +345,9 @@ typedef struct sap_mesh_places {
     const sap_mesh_file* file;     /**< the pieces one after another, each relative to itself */
     const sap_mesh_piece* pieces;  /**< [piece_count] at least one; together all of the file's triangles, in order */
     const sap_piece_place* places; /**< [place_count] at least one */
-    int64_t place_count;
-    int32_t piece_count;
-    uint64_t reserved[4]; /**< for later versions: zero */
+    int64_t place_count;           /**< how many stand somewhere */
+    int32_t piece_count;           /**< how many there are */
+    uint64_t reserved[4];          /**< for later versions: zero */
 } sap_mesh_places;
 
 /**
