@@ -266,7 +266,8 @@ static __device__ __forceinline__ void search(const closest_task& task, closest_
             look_at_discs(task, warp, is_full, round < EAGER_ROUNDS, lane);
         else
             look_at_boxes(task, warp, is_full, lane);
-        if (round < TOLD_ROUNDS) { // the triangle that a lane found may be nearest to another's query, too
+        if (task.leaves &&
+            round < TOLD_ROUNDS) { // the triangle that a lane found may be nearest to another's query, too
             const uint32_t place = warp->place[sap_lane() ^ 1 << round % 5];
             measure_for(task, warp, !lane->is_done && place != NOTHING, place, sap_lane(), lane);
         }
@@ -388,9 +389,10 @@ void sap_closest_run_cuda(sap_cuda_call* call, const sap_mesh_tree* tree, const 
     memset((void*)&task, 0, sizeof task);
     task.mesh = sap_mesh_on_cuda_of(tree);
     task.job = *job;
-    order_queries(call, &task);
+    // Where a point near each answer is known, a walk is so short that what follows would take longer.
+    if (!job->known) order_queries(call, &task);
     const sap_mesh_cuda* beside = sap_mesh_cuda_of(tree);
-    if (job->points.count >= tree->shape.references / QUERIES_PER_DISC) {
+    if (!job->known && job->points.count >= tree->shape.references / QUERIES_PER_DISC) {
         const size_t places = beside->triangle_bytes / (3 * sizeof(float4));
         const int64_t inner = tree->shape.nodes - tree->shape.leaves;
         task.sides = inner ? 2 * inner : 1;
