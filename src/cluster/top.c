@@ -57,13 +57,19 @@ int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query) {
     return found;
 }
 
-int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
-                               int32_t* ranks) {
+// What is asked of nodes.
+typedef struct asked {
+    const void *query, *lower, *upper; // a point, or the corners of a box
+    double most;                       // how far from the point, squared
+} asked;
+
+// The ranks of the leaves that `may` holds for, as it does for all nodes above them, from left to right.
+static int32_t list_ranks(const sap_cluster_top* top, bool (*may)(const sap_cluster_top*, int64_t, const asked*),
+                          const asked* of, int32_t without, int32_t* ranks) {
     int32_t waiting[MOST_WAITING] = {1}, count = 1, found = 0;
     while (count > 0) {
         const int32_t node = waiting[--count];
-        const double own = distance2(top, node, query);
-        if (!(own <= most) || !isfinite(own)) continue;
+        if (!may(top, node, of)) continue;
         if (node < top->leaves) {
             SAP_ASSERT(count + 2 <= MOST_WAITING);
             waiting[count++] = 2 * node + 1;
@@ -77,32 +83,29 @@ int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, do
     return found;
 }
 
-static bool meets(const sap_cluster_top* top, int64_t node, const void* lower, const void* upper) {
+static bool is_within(const sap_cluster_top* top, int64_t node, const asked* of) {
+    const double own = distance2(top, node, of->query);
+    return own <= of->most && isfinite(own);
+}
+
+int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
+                               int32_t* ranks) {
+    return list_ranks(top, is_within, &(asked){.query = query, .most = most}, without, ranks);
+}
+
+static bool meets(const sap_cluster_top* top, int64_t node, const asked* of) {
     const double* box = box_of(top, node);
     for (int32_t a = 0; a < top->dims; a++) {
         const bool wide = top->real_bits == 64;
-        const double low = wide ? ((const double*)lower)[a] : (double)((const float*)lower)[a];
-        const double high = wide ? ((const double*)upper)[a] : (double)((const float*)upper)[a];
+        const double low = wide ? ((const double*)of->lower)[a] : (double)((const float*)of->lower)[a];
+        const double high = wide ? ((const double*)of->upper)[a] : (double)((const float*)of->upper)[a];
         if (!(low <= box[top->dims + a] && high >= box[a])) return false;
     }
     return true;
 }
 
 int32_t sap_cluster_top_meeting(const sap_cluster_top* top, const void* lower, const void* upper, int32_t* ranks) {
-    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = 0;
-    while (count > 0) {
-        const int32_t node = waiting[--count];
-        if (!meets(top, node, lower, upper)) continue;
-        if (node < top->leaves) {
-            SAP_ASSERT(count + 2 <= MOST_WAITING);
-            waiting[count++] = 2 * node + 1;
-            waiting[count++] = 2 * node;
-            continue;
-        }
-        const int32_t owner = top->owners[node - top->leaves];
-        if (!found || ranks[found - 1] != owner) ranks[found++] = owner;
-    }
-    return found;
+    return list_ranks(top, meets, &(asked){.lower = lower, .upper = upper}, -1, ranks);
 }
 
 // ---- Making it
