@@ -44,6 +44,7 @@ test_cuda_voxels few voxels_are refusals cells_of
 test_skin few results_are
 test_subdivide few results_are captured_calls
 test_surface few single_cells noise
+test_vvh cases planes_spare the_same radii
 test_cuda_verify few halved_nodes good_trees
 test_reentry few callbacks
 test_tree few strides rebuilding copies_stand_alone zeros_between largest_coordinates
