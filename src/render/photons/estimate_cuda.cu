@@ -156,7 +156,7 @@ static void look_rounds(look* l) {
 }
 
 static void estimate(sap_cuda_call* call, const sap_photons* map, const sap_points* points, const float* normals,
-                     const sap_photon_search* search, float* light) {
+                     const sap_photon_search* search, bool ordered, float* light) {
     const size_t count = (size_t)points->count, three = 3 * count * sizeof(float);
     const sap_rows rows = {points->coords, points->count, points->stride, 3, 32};
     look l = {};
@@ -172,7 +172,7 @@ static void estimate(sap_cuda_call* call, const sap_photons* map, const sap_poin
     if (search->k > 0 && search->k < SAP_PHOTONS_NEAR_MOST) {
         const sap_points there = {(const float*)l.points.coords, l.points.count, 3, l.points.stride};
         l.rows.want = search->k < map->info.count ? search->k + 1 : map->info.count;
-        sap_photons_near_cuda(call, map, &there, &l.rows);
+        sap_photons_near_cuda(call, map, &there, ordered, &l.rows);
         return;
     }
     l.which = (int32_t*)sap_cuda_take(call, count * sizeof *l.which);
@@ -181,12 +181,18 @@ static void estimate(sap_cuda_call* call, const sap_photons* map, const sap_poin
     look_rounds(&l);
 }
 
-sap_status sap_photons_estimate_cuda(const sap_photons* map, const sap_points* points, const float* normals,
-                                     const sap_photon_search* search, float* light) {
+// `ordered`: consecutive points already lie close to one another.
+static sap_status estimate_at(const sap_photons* map, const sap_points* points, const float* normals,
+                              const sap_photon_search* search, bool ordered, float* light) {
     sap_cuda_call call;
     const sap_status status = sap_cuda_begin(&call, map->device);
-    if (status == SAP_OK) estimate(&call, map, points, normals, search, light);
+    if (status == SAP_OK) estimate(&call, map, points, normals, search, ordered, light);
     return sap_cuda_end(&call, status);
+}
+
+sap_status sap_photons_estimate_cuda(const sap_photons* map, const sap_points* points, const float* normals,
+                                     const sap_photon_search* search, float* light) {
+    return estimate_at(map, points, normals, search, false, light);
 }
 
 // ---- The light of a picture's maps
@@ -228,7 +234,8 @@ static void add_map(sap_cuda_call* call, sap_picture* p, const sap_photons* map,
     sap_cuda_fetch(call, &count, lit->count, sizeof count);
     const sap_points points = {lit->points, (int64_t)count, 3, 3};
     if (call->status == SAP_OK && count)
-        call->status = sap_photons_estimate_cuda(map, &points, lit->normals, &p->lighting.search, lit->light);
+        // Pixels come nearly row by row: to order them costs more than it spares.
+        call->status = estimate_at(map, &points, lit->normals, &p->lighting.search, true, lit->light);
     sap_cuda_launch(call, photons_add, sap_cuda_grid_for((int64_t)count, ROW_THREADS), *w, *lit, (int64_t)count);
 }
 

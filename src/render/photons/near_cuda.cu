@@ -82,7 +82,7 @@ static void near_launch(sap_cuda_call* call, const nearest_task<float>& task, co
     sap_cuda_launch(call, photons_near<slots>, grid, task, *rows);
 }
 
-void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points,
+void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points, bool ordered,
                            const sap_photon_rows* rows) {
     const sap_tree* tree = map->tree;
     const float radius = rows->search.radius;
@@ -91,7 +91,7 @@ void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sa
     sap_nearest_plan plan;
     SAP_ASSERT(k >= 1 && k <= SAP_PHOTONS_NEAR_MOST && k <= map->info.count && !rows->which && !rows->from);
     memset(&plan, 0, sizeof plan);
-    plan.queries = sap_cuda_queries_order(call, tree, &queries, false);
+    plan.queries = sap_cuda_queries_order(call, tree, &queries, ordered);
     plan.k = plan.row_length = k;
     plan.limit2 = sap_limit2_of(radius > 0 ? (double)radius : (double)INFINITY, 32);
     nearest_task<float> task = search_of<float>(call, tree, &plan).task;

@@ -12,8 +12,8 @@ extern "C" {
 enum { SAP_PHOTONS_NEAR_MOST = 256 }; // longest rows
 
 // The light of the nearest photons that count at points, of which it finds rows->want, one more than count where there are so
-// many; all arrays lie on the device. rows->light is 0 before.
-void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points,
+// many; all arrays lie on the device. rows->light is 0 before. `ordered`: consecutive points already lie close to one another.
+void sap_photons_near_cuda(sap_cuda_call* call, const sap_photons* map, const sap_points* points, bool ordered,
                            const sap_photon_rows* rows);
 
 #endif
