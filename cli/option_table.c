@@ -559,7 +559,7 @@ const sap_cli_option sap_cli_option_table[] = {
      "what makes a plane of the tree cheap: surface suits rays, voxels points near the mesh; the answers are the same "
      "(default surface)",
      false},
-    {"reach", 0, V(BUILD) | ON_MESH, REAL_IN(reach, 0, HUGE_VAL),
+    {"reach", 0, V(BUILD) | ON_MESH, REAL_IN(reach, 0, FLT_MAX),
      "with --cost voxels: how far from the mesh points usually lie (default an eighth of a percent of its diagonal)",
      false},
     {"neighbors", 'k', V(NEAREST) | V(BENCH), INT32(k, 1, INT32_MAX), "neighbours of each query (default 1)", false},

@@ -134,6 +134,18 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
     return SAP_EXIT_OK;
 }
 
+// Options that say how far searches go, which one rule alone asks for.
+static sap_cli_exit check_rules(const sap_cli_options* options) {
+    const char* sentence = NULL;
+    if (sap_cli_given(options, "query-radius") && options->tree.split != SAP_SPLIT_VVH)
+        sentence = "--query-radius needs --split vvh";
+    if (sap_cli_given(options, "reach") && options->cost != SAP_COST_VOXELS) sentence = "--reach needs --cost voxels";
+    if (!sentence) return SAP_EXIT_OK;
+    begin_error(options->verb);
+    fprintf(stderr, "%s\n", sentence);
+    return usage_error(options->verb);
+}
+
 static sap_cli_verb verb_named(const char* name) {
     for (int v = SAP_VERB_NONE + 1; v < SAP_VERB_COUNT; v++)
         if (!strcmp(name, sap_cli_verb_table[v].name)) return (sap_cli_verb)v;
@@ -191,5 +203,6 @@ sap_cli_exit sap_cli_parse(int argc, char** argv, sap_cli_options* options) {
     argv += first;
     result = parse_options(argc, argv, options->verb, options);
     if (result != SAP_EXIT_OK || options->help) return result;
-    return parse_operands(argc, argv, options);
+    result = parse_operands(argc, argv, options);
+    return result == SAP_EXIT_OK ? check_rules(options) : result;
 }

@@ -277,8 +277,9 @@ static void note(sap_cli* cli, const render_run* run) {
     if (o->orbit || !strcmp(o->output, "-")) return;
     char instances[64] = "";
     if (run->stage.instances)
-        snprintf(instances, sizeof instances, " by %lld instances of %d meshes",
-                 (long long)run->stage.places->place_count, (int)run->stage.places->piece_count);
+        snprintf(instances, sizeof instances, " by %lld instances of %d mesh%s",
+                 (long long)run->stage.places->place_count, (int)run->stage.places->piece_count,
+                 run->stage.places->piece_count == 1 ? "" : "es");
     sap_cli_note(cli, "%lld triangles%s, tree built in %.3g s: %s, %lld rays traced in %.3g s",
                  (long long)sap_cli_placed_triangles(&run->stage), instances, seconds->build, o->output,
                  (long long)run->rays, seconds->trace + seconds->shade + seconds->photons);

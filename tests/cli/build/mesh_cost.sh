@@ -6,4 +6,7 @@ sapwood closest a.sap q.csv > a.txt
 sapwood closest b.sap q.csv | cmp - a.txt && echo same
 sapwood closest faces.ply q.csv --cost voxels | cmp - a.txt && echo same
 sapwood closest b.sap q.csv --cost voxels 2>&1 | grep -v ' --help'
-sapwood build five.xyz -o c.sap --reach 1 2>&1 | grep -v ' --help'
+sapwood closest faces.ply q.csv --reach 1 2>&1 | grep -v ' --help'
+sapwood closest faces.ply q.csv --cost voxels --reach inf 2>&1 | grep -v ' --help'
+sapwood build five.xyz -o c.sap --cost voxels --reach 1 2>&1 | grep -v ' --help'
+sapwood build five.xyz -o c.sap --query-radius 1 2>&1 | grep -v ' --help'
