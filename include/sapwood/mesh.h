@@ -62,11 +62,12 @@ typedef struct sap_mesh_tree_options {
 /**
  * Builds a tree. The same mesh and options give the same tree, byte for byte, on every device and for any number of
  * threads. On a CUDA device the mesh may lie in host memory or on the GPU; the call waits for the tree's size, and in
- * the caller's stream, with a mesh on the GPU, for nothing else. Triangles without area are in the tree, though no ray
- * hits them. O(n log n) expected. options NULL: all defaults. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index
- * that is no vertex's, naming the triangle; too many references), SAP_ERROR_NOT_FINITE (naming the first bad vertex
- * that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the
- * device, or a stream that is being captured), SAP_ERROR_CANCELLED. On failure *tree is untouched.
+ * the caller's stream, with a mesh on the GPU, for nothing else. Triangles without area are in the tree: a ray may hit
+ * one whose corners differ, by rounding alone (docs/numerics.md). O(n log n) expected. options NULL: all defaults.
+ * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_RANGE (an index that is no vertex's, naming the triangle; too many references),
+ * SAP_ERROR_NOT_FINITE (naming the first bad vertex that a triangle uses), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY,
+ * SAP_ERROR_DEVICE_LOST, SAP_ERROR_UNSUPPORTED (the device, or a stream that is being captured), SAP_ERROR_CANCELLED.
+ * On failure *tree is untouched.
  */
 SAP_API sap_status sap_mesh_tree_build(sap_device* device, sap_mesh mesh, const sap_mesh_tree_options* options,
                                        sap_mesh_tree** tree);
@@ -165,11 +166,12 @@ typedef struct sap_hit {
 /**
  * The first hit of each ray: the one with the smallest (t, triangle), found by the watertight test of Woop, Benthin and
  * Wald (2013): no ray slips between triangles that share an edge or a vertex. Both sides of triangles are hit. Rays
- * with a NaN or an infinity, without a direction, or with t_min > t_max hit nothing; t_max may be infinite. Rays may
- * come in any order; a CPU puts them into a good one inside the call, a GPU traces them as they come: neighbours should
- * go the same way there. Same bits for any number of threads, instruction set and device. A few rays a call allocate
- * nothing on a CPU. Expected O(log n) a ray. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED; on a
- * GPU SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, and SAP_ERROR_UNSUPPORTED while the stream is being captured.
+ * with a NaN or an infinity, without a direction, or with t_min > t_max hit nothing; t_max may be infinite. In meshes
+ * larger than 1e12 or smaller than 1e-12, directions should be as long as the way (docs/numerics.md). Rays may come in
+ * any order; a CPU puts them into a good one inside the call, a GPU traces them as they come: neighbours should go the
+ * same way there. Same bits for any number of threads, instruction set and device. A few rays a call allocate nothing
+ * on a CPU. Expected O(log n) a ray. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY, SAP_ERROR_CANCELLED; on a GPU
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, and SAP_ERROR_UNSUPPORTED while the stream is being captured.
  */
 SAP_API sap_status sap_trace(const sap_mesh_tree* tree, const sap_ray* rays, int64_t count, sap_hit* hits);
 
