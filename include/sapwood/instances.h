@@ -33,7 +33,8 @@ typedef struct sap_instance {
 /**
  * A tree over instances of meshes. It keeps the inverses of their transforms and points to their trees, which must
  * outlive it and lie on the same device. It never changes except by ::sap_instance_tree_rebuild, so any number of
- * threads may search it at once. After one of its meshes' trees was rebuilt, it must be rebuilt before it is searched.
+ * threads may search it at once. After one of its meshes' trees was rebuilt or refitted, it must be rebuilt before it
+ * is searched.
  */
 typedef struct sap_instance_tree sap_instance_tree;
 

@@ -95,7 +95,7 @@ SAP_API void sap_query_close(sap_query* query);
  * A prepared search of one mesh: a ray or a point a call, by the answers of ::sap_trace, ::sap_occluded and
  * ::sap_closest_point, bit for bit. Where many rays or points are known at once, those calls are faster still. It is for
  * one thread at a time; each thread opens its own, as many as it likes. The tree must outlive it. When the tree is
- * rebuilt, the next call searches the new triangles.
+ * rebuilt or refitted, the next call searches the new triangles.
  *
  *     sap_mesh_query* query;
  *     if (sap_mesh_query_open(tree, NULL, &query) != SAP_OK) return;

@@ -82,7 +82,7 @@ int64_t sap_mesh_first_missing(const sap_mesh_tree* tree);
 // The expected cost of a ray by the surface area heuristic, of a tree in host memory.
 double sap_mesh_expected_cost(const sap_mesh_tree* tree);
 // Frees the plan of a tree in host memory.
-void sap_mesh_plan_free(sap_mesh_tree* tree);
+void sap_mesh_refit_plan_free(sap_mesh_tree* tree);
 // What is wrong with options, or NULL.
 const char* sap_mesh_options_wrong(const sap_mesh_tree_options* options);
 

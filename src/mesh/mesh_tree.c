@@ -170,7 +170,7 @@ sap_status sap_mesh_tree_verify(const sap_mesh_tree* tree) {
 void sap_mesh_tree_free(sap_mesh_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    if (!device->rooms.mesh->copy_out) sap_mesh_plan_free(tree);
+    if (!device->rooms.mesh->copy_out) sap_mesh_refit_plan_free(tree);
     if (device->rooms.mesh->free_arrays)
         device->rooms.mesh->free_arrays(tree);
     else

@@ -24,12 +24,17 @@ typedef struct sap_mesh_tie {
     uint32_t link;                // as in sap_mesh_node; of a leaf only that it is one
 } sap_mesh_tie;
 
-// Bytes of a plan's arrays: the ties, the triangles' numbers in the mesh.
-static inline size_t sap_mesh_plan_order_at(int64_t nodes) { return sap_align((size_t)nodes * sizeof(sap_mesh_tie)); }
-static inline size_t sap_mesh_plan_bytes(const sap_mesh_tree_shape* s) {
-    return sap_mesh_plan_order_at(s->nodes) + sap_align((size_t)s->triangles * sizeof(int32_t));
+// The arrays of a plan: the ties, then the triangles' numbers in the mesh.
+static inline size_t sap_refit_order_at(int64_t nodes) { return sap_align((size_t)nodes * sizeof(sap_mesh_tie)); }
+static inline sap_mesh_tie* sap_refit_ties(const sap_mesh_refit_plan* plan) {
+    return (sap_mesh_tie*)(void*)plan->memory;
 }
-static inline int64_t sap_mesh_plan_stretches(int64_t triangles) {
+static inline int32_t* sap_refit_order(const sap_mesh_refit_plan* plan) {
+    return (int32_t*)(void*)(plan->memory + sap_refit_order_at(plan->nodes));
+}
+
+// Stretches of SAP_REFIT_TRIANGLES triangles.
+static inline int64_t sap_refit_stretches(int64_t triangles) {
     return (triangles + SAP_REFIT_TRIANGLES - 1) / SAP_REFIT_TRIANGLES;
 }
 // Most references that a tree may get by a refit: as many as a builder allows.
@@ -38,9 +43,8 @@ static inline int64_t sap_mesh_refit_most(int64_t triangles) {
     return most < INT32_MAX ? most : INT32_MAX;
 }
 
-// Makes the plan of a tree. ties: [nodes]; order: [triangles]; references: of each stretch of SAP_REFIT_TRIANGLES
-// triangles. Errors: SAP_ERROR_MEMORY.
-sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* references);
+// Makes the plan of a tree, unless it has one. Errors: SAP_ERROR_MEMORY.
+sap_status sap_mesh_refit_plan_make(sap_mesh_tree* tree);
 
 // What a refit sends triangles through: the nodes that are left, with their planes where they are now.
 typedef struct sap_refit_walk {

@@ -29,7 +29,6 @@ typedef struct search {
     uint64_t* keys;       // of each node
     uint8_t* planar_left; // of each node
     sap_mesh_tie* ties;
-    int32_t* order;
 } search;
 
 static void offer(ancestor* a, const float* corners, int64_t place) {
@@ -130,9 +129,13 @@ static void write_ties(void* context, int64_t from, int64_t to, int32_t worker) 
     }
 }
 
+static sap_status no_memory(const sap_mesh_tree* tree) {
+    return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to tie %lld planes", (long long)tree->shape.nodes);
+}
+
 // Counts the references of each stretch of triangles.
 static void count_references(const sap_mesh_tree* t, int64_t* sums) {
-    memset(sums, 0, (size_t)sap_mesh_plan_stretches(t->shape.triangles) * sizeof *sums);
+    memset(sums, 0, (size_t)sap_refit_stretches(t->shape.triangles) * sizeof *sums);
     for (int64_t i = 0; i < t->shape.listed; i++) sums[sap_mesh_references(t)[i] / SAP_REFIT_TRIANGLES]++;
     for (int64_t i = 0; i < t->shape.nodes; i++) {
         const sap_mesh_node* node = &sap_mesh_nodes(t)[i];
@@ -140,23 +143,48 @@ static void count_references(const sap_mesh_tree* t, int64_t* sums) {
     }
 }
 
-sap_status sap_mesh_plan_make(const sap_mesh_tree* tree, sap_mesh_tie* ties, int32_t* order, int64_t* references) {
+// Ties the planes, and fills the plan's arrays.
+static sap_status fill(const sap_mesh_tree* tree, const sap_mesh_refit_plan* plan) {
     const sap_mesh_tree_shape* shape = &tree->shape;
     const size_t keys = (size_t)shape->nodes * sizeof(uint64_t);
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(tree->device, keys + (size_t)shape->nodes, &scratch))
-        return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory to tie %lld planes", (long long)shape->nodes);
+    if (!sap_scratch_take(tree->device, keys + (size_t)shape->nodes, &scratch)) return no_memory(tree);
     search s = {.tree = tree,
                 .keys = (uint64_t*)(void*)scratch.memory,
                 .planar_left = scratch.memory + keys,
-                .ties = ties,
-                .order = order};
+                .ties = sap_refit_ties(plan)};
     memset(s.keys, 0xff, keys);
     memset(s.planar_left, 0, (size_t)shape->nodes);
     sap_team_loop(tree->device->options.threads, shape->nodes, SAP_REFIT_NODES, search_nodes, &s);
     sap_team_loop(tree->device->options.threads, shape->nodes, SAP_REFIT_NODES, write_ties, &s);
-    memcpy(order, sap_mesh_ids(tree), (size_t)shape->triangles * sizeof *order);
-    count_references(tree, references);
+    memcpy(sap_refit_order(plan), sap_mesh_ids(tree), (size_t)shape->triangles * sizeof(int32_t));
+    count_references(tree, plan->visited);
     sap_scratch_give(tree->device, &scratch);
     return SAP_OK;
+}
+
+sap_status sap_mesh_refit_plan_make(sap_mesh_tree* tree) {
+    sap_mesh_refit_plan* plan = &tree->plan;
+    const sap_mesh_tree_shape* s = &tree->shape;
+    if (plan->made) return SAP_OK;
+    const size_t arrays = sap_refit_order_at(s->nodes) + sap_align((size_t)s->triangles * sizeof(int32_t)),
+                 bytes = arrays + (size_t)sap_refit_stretches(s->triangles) * sizeof *plan->visited;
+    if (plan->allocated < bytes) {
+        sap_mesh_refit_plan_free(tree);
+        plan->memory = sap_memory_allocate(tree->device, bytes);
+        if (!plan->memory) return no_memory(tree);
+        plan->allocated = bytes;
+    }
+    plan->nodes = s->nodes;
+    plan->triangles = s->triangles;
+    plan->visited = (int64_t*)(void*)(plan->memory + arrays);
+    plan->cost = sap_mesh_expected_cost(tree);
+    const sap_status status = fill(tree, plan);
+    plan->made = status == SAP_OK;
+    return status;
+}
+
+void sap_mesh_refit_plan_free(sap_mesh_tree* tree) {
+    sap_memory_release(tree->device, tree->plan.memory, tree->plan.allocated);
+    tree->plan = (sap_mesh_refit_plan){0};
 }
