@@ -58,7 +58,7 @@ class Instances(_sapwood.Instances):
     A tree with an origin stands there. Transforms become float32 when its place has been added.
 
     When instances move, ``rebuild`` is given their new transforms: that takes microseconds for hundreds of them. It also
-    has to be called when a tree was rebuilt; until then searches raise RuntimeError. progress: as for MeshTree.
+    has to be called when a tree was rebuilt or refitted; until then searches raise RuntimeError. progress: as for MeshTree.
 
     >>> import numpy, sapwood
     >>> tree = sapwood.MeshTree([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
@@ -86,6 +86,8 @@ class Instances(_sapwood.Instances):
         Without trees, those of before stay, and so does which, if there are as many transforms. No other thread may
         search the tree meanwhile; if one does, this raises RuntimeError, and so does a search during it.
         """
+        if trees is None:
+            self._describe()  # or there are none yet
         if trees is None and which is None and len(self._numbers(transforms)) == len(self._which):
             which = self._which
         self._place(self._trees if trees is None else trees, transforms, which, progress)

@@ -207,6 +207,8 @@ def test_wrong_arguments(trees):
     new = sapwood.Instances.__new__(sapwood.Instances)
     with pytest.raises(sapwood.ArgumentError, match="not been built"):
         new.trace([0, 0, 0], [1, 0, 0])
+    with pytest.raises(sapwood.ArgumentError, match="not been built"):
+        new.rebuild(np.eye(4))
     assert "not been built" in repr(new)
 
 
