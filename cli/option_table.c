@@ -552,7 +552,7 @@ const sap_cli_option sap_cli_option_table[] = {
     {"clip", 0, V(RENDER), TEXT(clip, "CLIP"),
      "which animation of a glTF, by its name or, from 0, its number (default 0)", false},
     {"triangles", 0, V(BUILD), FLAG(triangles),
-     "build over the triangles of a mesh (OBJ, STL, OFF or PLY with faces), for trace and closest", false},
+     "build over the triangles of a mesh (OBJ, STL, OFF, glTF or PLY with faces), for trace and closest", false},
     {"quality", 0, V(BUILD) | ON_MESH, CHOICE(quality, "QUALITY", qualities),
      "how much work goes into the tree; the answers are the same (default high)", false},
     {"cost", 0, V(BUILD) | ON_MESH, CHOICE(cost, "COST", costs),

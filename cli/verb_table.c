@@ -6,7 +6,7 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
     [SAP_VERB_INFO] =
         {"info", "FILE", 1, 1, "describe a file of points, a mesh or a saved tree",
          "Prints how many points FILE holds, their dimensions, precision, bounds and duplicates; of a "
-         "mesh (OBJ, STL, OFF, PLY with faces) its vertices, triangles and materials; of a saved tree also "
+         "mesh (OBJ, STL, OFF, glTF, PLY with faces) its vertices, triangles and materials; of a saved tree also "
          "how it was built, its depth, how many points or triangles its leaves hold, and its size; of a tree over "
          "triangles what a ray is expected to cost (surface area heuristic)."},
     [SAP_VERB_BUILD] = {"build", "POINTS", 1, 1, "build a tree over points, or triangles, and save it",
@@ -137,7 +137,7 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "Reads points as PLY, XYZ, CSV, NPY, NPZ, PCD, LAS or LAZ and writes PLY, XYZ, CSV (with tabs if it is named "
          ".tsv), NPY, PCD, LAS or LAZ, with all that points have beside their coordinates (LAZ needs LASzip, which is "
          "looked for when the program runs); reads meshes as "
-         "PLY, OBJ, STL or OFF and writes PLY, OBJ, STL or OFF. Polygons become triangles. An OBJ with materials "
+         "PLY, OBJ, STL, OFF or glTF and writes PLY, OBJ, STL or OFF. Polygons become triangles. An OBJ with materials "
          "comes with an MTL. Of a mesh the vertices are written as points where the format holds no "
          "meshes; a PLY with faces stays a mesh unless --precision or --columns is given. What gzip has packed is "
          "read, "
@@ -148,16 +148,15 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "or over files; medians after a warm-up. Without QUERIES the points of REFERENCE are the queries."},
     [SAP_VERB_RENDER] =
         {"render", "MESH", 1, 1, "draw a picture of a mesh",
-         "Draws MESH (OBJ with MTL, STL, OFF or PLY with faces, also packed by gzip) by tracing rays through a k-d "
-         "tree over its triangles: "
+         "Draws MESH (OBJ with MTL, glTF, STL, OFF or PLY with faces, also packed by gzip) by tracing rays through a "
+         "k-d tree over its triangles: "
          "shadows, mirrors, glass, light from the sky. Kd, Ks, Ns, Ke, d, Ni and illum of its materials are used "
          "(mirrors have illum 3, glass has d below 1), or the colours of its vertices. The picture is the same for any "
          "number of threads and on any device. A mesh that several nodes of a glTF share is kept once, and rays are "
-         "moved "
-         "to where it stands, unless --frames, --orbit, --heat or --photons are given."},
+         "moved to where it stands, unless --frames, --orbit, --heat or --photons are given."},
     [SAP_VERB_TRACE] =
         {"trace", "MESH RAYS", 2, 2, "find where rays meet a mesh",
-         "Finds the first triangle of MESH (OBJ, STL, OFF, PLY with faces, or a tree saved by build "
+         "Finds the first triangle of MESH (OBJ, STL, OFF, glTF, PLY with faces, or a tree saved by build "
          "--triangles) that each of RAYS hits. RAYS is a file of numbers (NPY, NPZ, CSV, also with tabs, "
          "or text), one ray per row: 6 columns are origin and direction, 8 are "
          "origin, t_min, direction, t_max, in the coordinates of MESH as its file has them. Both may be "
@@ -167,7 +166,7 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "one."},
     [SAP_VERB_CLOSEST] =
         {"closest", "MESH QUERIES", 2, 2, "find the point of a mesh that is nearest to each query",
-         "Finds the point on the triangles of MESH (OBJ, STL, OFF, PLY with faces, or a tree saved by build "
+         "Finds the point on the triangles of MESH (OBJ, STL, OFF, glTF, PLY with faces, or a tree saved by build "
          "--triangles) that is nearest to each of QUERIES, points of three coordinates, how far it is, and its "
          "triangle; of several at the same distance the triangle with the smallest number. Triangles count from 0. "
          "Queries that are not finite have triangle -1 and distance inf."},
@@ -181,7 +180,8 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "number of threads and on any device."},
     [SAP_VERB_SUBDIVIDE] =
         {"subdivide", "MESH", 1, 1, "make a mesh smoother, of more triangles",
-         "Refines MESH (OBJ, STL, OFF or PLY with faces) by Loop subdivision: each triangle becomes four, and vertices "
+         "Refines MESH (OBJ, STL, OFF, glTF or PLY with faces) by Loop subdivision: each triangle becomes four, and "
+         "vertices "
          "move, so that the surface nears a smooth one. Borders become smooth curves; so do creases. Colours of "
          "vertices are refined, too; materials are kept. An edge may have two triangles at most, which face alike, and "
          "a triangle three different vertices. It runs on the CPU; the result is the same bits for any number of "
