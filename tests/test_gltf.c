@@ -175,6 +175,20 @@ TEST(bad_files_are_refused) {
     end(&r);
 }
 
+TEST(a_byte_order_mark_is_passed) {
+    const char* text = "\xef\xbb\xbf\r\n" TRIANGLE("{\"mesh\":0}", "", BYTES);
+    reading r;
+    begin(&r);
+    for (int i = 0; i < 2; i++) {
+        sap_mesh_file* file = NULL;
+        const sap_format format = i ? SAP_FORMAT_GLTF : SAP_FORMAT_AUTO;
+        CHECK_STATUS(parse_mesh(&r, text, strlen(text), format, NULL, &file), SAP_OK);
+        CHECK(file && file->mesh.triangle_count == 1);
+        sap_mesh_file_free(file);
+    }
+    end(&r);
+}
+
 static void write_bytes(const char* path, const void* bytes, size_t size) {
     FILE* file = fopen(path, "wb");
     if (CHECK(file != NULL)) CHECK(fwrite(bytes, 1, size, file) == size && fclose(file) == 0);

@@ -11,10 +11,10 @@ from ._sapwood import ArgumentError
 
 __all__ = ["Material", "Mesh", "PointSet", "Volume", "read", "read_mesh", "read_points", "read_volume", "write"]
 
-FORMATS = ("auto", "ply", "xyz", "csv", "npy", "pcd", "obj", "stl", "off", "las", "laz")
+FORMATS = ("auto", "ply", "xyz", "csv", "npy", "pcd", "obj", "stl", "off", "las", "laz", "gltf")
 VOXELS = ("float32", "uint8", "int16", "uint16")
 ORDERS = ("zyx", "xyz")
-MESHES = ("obj", "stl", "off")
+MESHES = ("obj", "stl", "off", "gltf")
 
 
 def as_array(values: Any, name: str, dtype: Any = None) -> Any:
@@ -204,11 +204,11 @@ def read(source: Any, *, kind: str | None = None, format: str | None = None, **o
     """Reads points, a mesh or a volume from a file, or from bytes in memory.
 
     source: a path; bytes (or another buffer), the contents of a file; an open binary file; "-" for standard input.
-    Points: PLY, PCD, NPY, NPZ, and text as XYZ or CSV. Meshes: PLY, OBJ with its MTL, STL, OFF. Volumes: NPY and NPZ of
+    Points: PLY, PCD, NPY, NPZ, and text as XYZ or CSV. Meshes: PLY, OBJ with its MTL, STL, OFF, glTF. Volumes: NPY and NPZ of
     three axes, and raw samples. What gzip has packed is unpacked.
 
-    kind: "points", "mesh" or "volume"; None: as the suffix and the first bytes say. A PLY with faces, OBJ, STL and OFF
-    are meshes; an NPY of three axes is a volume, and so is what is read with the option ``size``; all else is points.
+    kind: "points", "mesh" or "volume"; None: as the suffix and the first bytes say. A PLY with faces, OBJ, STL, OFF
+    and glTF are meshes; an NPY of three axes is a volume, and so is what is read with the option ``size``; all else is points.
     The other options are those of ``read_points``, ``read_mesh`` and ``read_volume``.
 
     What is wrong with a file is raised with the byte or line where it is.
@@ -469,6 +469,8 @@ def _seen(head: bytes) -> str:
         return "ply"
     if head[:6] == b"\x93NUMPY" or head[:4] == b"PK\x03\x04":
         return "npy"
+    if head[:4] == b"glTF" or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return "gltf"
     if words and words[0].endswith(b"OFF") and not words[0].strip(b"STCN4nOF"):
         return "off"
     if words and words[0] == b"solid" and (b"facet" in words or b"endsolid" in words):

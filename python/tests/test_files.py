@@ -1,7 +1,9 @@
 """Reading and writing files: every format there and back, against what NumPy and Python read themselves."""
 
+import base64
 import gzip
 import io
+import json
 import pathlib
 import struct
 
@@ -149,6 +151,26 @@ def test_kinds_by_their_bytes(tmp_path):
     for name in ("c.npy", "d.npz", "e.npz"):
         assert sapwood.read(tmp_path / name).size == (4, 3, 2)
         assert sapwood.read((tmp_path / name).read_bytes()).size == (4, 3, 2)
+
+
+def test_gltf(tmp_path):
+    binary = VERTICES.astype("<f4").tobytes() + TRIANGLES.astype("<u4").tobytes()
+    scene = {"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0, "translation": [1, 0, 0]}],
+             "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+             "buffers": [{"byteLength": len(binary), "uri": "data:;base64," + base64.b64encode(binary).decode()}],
+             "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 48}],
+             "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+                           {"bufferView": 1, "componentType": 5125, "count": 12, "type": "SCALAR"}]}
+    path = tmp_path / "a.gltf"
+    path.write_text(json.dumps(scene))
+    wanted = VERTICES[TRIANGLES] + np.float32([1, 0, 0])
+    for source in (path, path.read_bytes(), b"\xef\xbb\xbf \n" + path.read_bytes(), gzip.compress(path.read_bytes())):
+        found = sapwood.read(source)
+        assert isinstance(found, sapwood.Mesh) and np.array_equal(corners(found), wanted)
+    assert np.array_equal(corners(sapwood.read(path.read_bytes(), format="gltf")), wanted)
+    assert sapwood.MeshTree.read(path).triangle_count == 4
+    with pytest.raises(sapwood.UnsupportedError):
+        sapwood.write(tmp_path / "b.glb", a_mesh())
 
 
 def test_normals_and_origins(tmp_path):

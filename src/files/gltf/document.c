@@ -57,11 +57,13 @@ static void release(void* user, void* memory) {
 
 static cgltf_result parse(sap_gltf_document* document) {
     const cgltf_options options = {.memory = {allocate, release, document}};
+    const sap_source* source = document->source;
+    const size_t mark = sap_text_begin(source).offset; // bytes of a byte order mark, which cgltf does not know
     jmp_buf refused;
     cgltf_result result = cgltf_result_out_of_memory;
     document->refused = &refused;
     if (!setjmp(refused))
-        result = cgltf_parse(&options, document->source->bytes, document->source->size, &document->data);
+        result = cgltf_parse(&options, source->bytes + mark, source->size - mark, &document->data);
     else
         result = cgltf_result_out_of_memory;
     document->refused = NULL;
