@@ -93,13 +93,13 @@ sap_cli_exit sap_cli_places_read(sap_cli* cli, const char* path, sap_mesh_places
 sap_cli_exit sap_cli_animation_read(sap_cli* cli, const char* path, sap_animation** animation);
 // How the options say that a tree over triangles is built.
 sap_mesh_tree_options sap_cli_mesh_tree_options(const sap_cli* cli);
-// Builds a tree over the triangles of a mesh with the user's options: a new one if *tree is NULL, else that one anew.
+// Builds a tree over the triangles of a mesh with the user's options.
 sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree** tree,
                                      double* seconds);
-// Builds the tree anew over its mesh, which has moved, or refits it if that was asked for and is good enough. *loss: as of
-// sap_mesh_tree_refit; 0 after a build.
-sap_cli_exit sap_cli_mesh_tree_fit(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree* tree, double* seconds,
-                                   double* loss);
+// Builds a tree of `before` triangles anew over its mesh, which has moved, or refits it if that was asked for and is good
+// enough. *loss: as of sap_mesh_tree_refit; 0 after a build.
+sap_cli_exit sap_cli_mesh_tree_fit(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree* tree, int64_t before,
+                                   double* seconds, double* loss);
 // Refuses the options of this list, which say how something is built that is there already, or is not built so.
 sap_cli_exit sap_cli_refuse_given(sap_cli* cli, const char* const* names, size_t count, const char* path,
                                   const char* why);

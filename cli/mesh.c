@@ -272,18 +272,15 @@ sap_cli_exit sap_cli_mesh_tree_build(sap_cli* cli, sap_mesh mesh, const char* pa
                                      double* seconds) {
     const sap_mesh_tree_options options = sap_cli_mesh_tree_options(cli);
     sap_cli_stage_begin(cli, "building");
-    sap_status status =
-        *tree ? sap_mesh_tree_rebuild(*tree, mesh) : sap_mesh_tree_build(cli->device, mesh, &options, tree);
+    const sap_status status = sap_mesh_tree_build(cli->device, mesh, &options, tree);
     *seconds = sap_cli_stage_end(cli);
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 }
 
-sap_cli_exit sap_cli_mesh_tree_fit(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree* tree, double* seconds,
-                                   double* loss) {
-    const bool asked = cli->options->refit > 0;
-    sap_mesh_tree_info info;
-    sap_status status = asked ? sap_mesh_tree_describe(tree, &info) : SAP_OK;
-    const bool fits = asked && status == SAP_OK && info.triangles == mesh.triangle_count;
+sap_cli_exit sap_cli_mesh_tree_fit(sap_cli* cli, sap_mesh mesh, const char* path, sap_mesh_tree* tree, int64_t before,
+                                   double* seconds, double* loss) {
+    const bool fits = cli->options->refit > 0 && before == mesh.triangle_count;
+    sap_status status = SAP_OK;
     *loss = 0;
     sap_cli_stage_begin(cli, fits ? "refitting" : "building");
     if (fits) status = sap_mesh_tree_refit(tree, mesh, loss);

@@ -166,8 +166,9 @@ static sap_cli_exit draw_moved(sap_cli* cli, render_run* run, int32_t picture) {
     result = o->orbit ? sap_cli_orbit_move(cli, stage, picture) : sap_cli_frames_move(cli, stage, picture);
     seconds->pose = sap_cli_seconds() - start;
     if (result == SAP_EXIT_OK)
-        result =
-            sap_cli_mesh_tree_fit(cli, stage->shown.mesh, o->operands[0], stage->tree, &seconds->build, &seconds->loss);
+        result = sap_cli_mesh_tree_fit(cli, stage->shown.mesh, o->operands[0], stage->tree, stage->triangles,
+                                       &seconds->build, &seconds->loss);
+    stage->triangles = stage->shown.mesh.triangle_count;
     if (result == SAP_EXIT_OK) result = draw(cli, run, path, seconds);
     if (result == SAP_EXIT_OK && !o->json && !o->quiet) {
         printf("%s  ", path);
@@ -335,6 +336,7 @@ static sap_cli_exit open_stage(sap_cli* cli, render_run* run) {
     sap_cli_exit result = read_stage(cli, stage);
     run->read_seconds = sap_cli_seconds() - start;
     if (result == SAP_EXIT_OK) result = sap_cli_placed_build(cli, stage, &run->pictures[0].build);
+    stage->triangles = stage->shown.mesh.triangle_count;
     if (result == SAP_EXIT_OK) result = find_box(cli, stage, lower, upper);
     if (result != SAP_EXIT_OK) return result;
     result = sap_cli_camera_place(cli, lower, upper, stage->file->origin, o->up, &stage->placed, stage->middle);

@@ -18,6 +18,7 @@ typedef struct sap_cli_stage {
     sap_mesh_file shown;      // the file, or its mesh as it moves
     float* moved;             // its vertices
     sap_mesh_tree* tree;
+    int64_t triangles;       // of the tree
     sap_mesh_places* places; // NULL: as mesh_file or animation has it
     sap_mesh_tree** trees;   // [places->piece_count] where there are instances
     sap_instance_tree* instances;
