@@ -117,6 +117,8 @@ static void expect_answers(sap_device* device, const sap_mesh_tree* tree, const 
     CHECK_STATUS(sap_closest_point(fresh, queries, near_again), SAP_OK);
     CHECK_STATUS(sap_inside(fresh, queries, inside_again), SAP_OK);
     CHECK(!memcmp(hits, again, sizeof hits));
+    CHECK(!memcmp(tree->shape.lower, fresh->shape.lower, sizeof lower)); // -0 is 0 in both
+    CHECK(!memcmp(tree->shape.upper, fresh->shape.upper, sizeof upper));
     for (int i = 0; i < RAYS; i++) {
         sap_hit hit;
         (void)oracle_trace(mesh, &rays[i], 1, &hit);
@@ -223,6 +225,37 @@ TEST(large_meshes) {
     }
     sap_device_close(device);
     devices_close(&all);
+}
+
+// Walls at rest, in which planes lie: their triangles go to the sides to which the builder sent them, so rays cost as
+// much as before.
+TEST(walls_at_rest) {
+    enum { WALLS = 800 };
+    sap_device* device = NULL;
+    float vertices[9 * WALLS];
+    int32_t triangles[3 * WALLS];
+    uint64_t state = 5;
+    CHECK_STATUS(sap_device_open(&(sap_device_options){.processor = SAP_CPU, .threads = 2}, &device), SAP_OK);
+    for (int i = 0; i < WALLS; i++) {
+        const int axis = (int)random_below(&state, 3), next = (axis + 1) % 3, last = (axis + 2) % 3;
+        float place[3];
+        for (int k = 0; k < 3; k++) place[k] = (float)random_below(&state, 8);
+        for (int c = 0; c < 3; c++) {
+            float* v = vertices + 9 * i + 3 * c;
+            v[axis] = place[axis];
+            v[next] = place[next] + (c == 1);
+            v[last] = place[last] + (c == 2);
+            triangles[3 * i + c] = 3 * i + c;
+        }
+    }
+    const sap_mesh mesh = {vertices, 3 * WALLS, triangles, WALLS};
+    for (int way = 0; way < 2; way++) {
+        double loss = 0;
+        sap_mesh_tree* tree = refitted(device, mesh, vertices, way, &loss);
+        CHECK(fabs(loss - 1) < 1e-9);
+        sap_mesh_tree_free(tree);
+    }
+    sap_device_close(device);
 }
 
 // The loss is what describing says; a new build forgets it.
