@@ -513,6 +513,7 @@ TEST(bad_instances_are_refused) {
                  {-2, 0, SAP_ERROR_ARGUMENT, "the tree of instance 4 is on another device"},
                  {-3, 0, SAP_ERROR_ARGUMENT, "the transform of instance 4 has no inverse"},
                  {-4, 0, SAP_ERROR_ARGUMENT, "the transform of instance 4 has no inverse"},
+                 {-5, 0, SAP_ERROR_ARGUMENT, "the transform of instance 4 has no inverse"},
                  {0, NAN, SAP_ERROR_NOT_FINITE, "the transform of instance 4 is not finite"},
                  {7, INFINITY, SAP_ERROR_NOT_FINITE, "the transform of instance 4 is not finite"},
                  {11, 3e38f, SAP_ERROR_NOT_FINITE, "the transform of instance 4 moves its mesh so far"}};
@@ -525,12 +526,17 @@ TEST(bad_instances_are_refused) {
         if (wrong[i].at == -2) s.instances[4].tree = elsewhere;
         for (int k = 0; k < 12 && wrong[i].at == -3; k++) m[k] = 0;
         for (int k = 0; k < 12 && wrong[i].at == -4; k++)
-            m[k] = (float)k; // the last row is twice the second less the first
+            m[k] = (float)k;   // the last row is twice the second less the first
+        if (wrong[i].at == -5) // doubles undo a shear as strong as this only roughly
+            memcpy(m, (float[12]){1, 0x1p30f, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, sizeof kept.transform);
         REFUSED(sap_instance_tree_build(s.device, s.instances, s.count, &tree), wrong[i].status, wrong[i].word);
         REFUSED(sap_instance_tree_rebuild(s.tree, s.instances, s.count), wrong[i].status, wrong[i].word);
         s.instances[4] = kept;
     }
     CHECK(tree == NULL);
+    const sap_instance sheared = {s.trees[0], {1, 0x1p28f, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+    CHECK_STATUS(sap_instance_tree_build(s.device, &sheared, 1, &tree), SAP_OK);
+    sap_instance_tree_free(tree);
     check_part(&s, 0, 100);
     sap_mesh_tree_free(elsewhere);
     sap_device_close(other);
