@@ -6,6 +6,7 @@
 #if defined(SAP_HAVE_CUDA)
 #include "cuda_scene.h"
 #include "folder.h"
+#include "ray/ops.h"
 #include "ray_oracle.h"
 
 enum { RAYS = CASE_STEP == 1 ? 20000 : CASE_STEP > 23 ? 400 : 1000, MOST = 40, SIZE = 400 };
@@ -141,6 +142,39 @@ TEST(points_with_a_stride) {
     free(expected);
     free(closest);
     close_stage_on(&t);
+    close_scene(&t.s);
+}
+
+// A point of the mesh near each answer is known, exactly or roughly, or none (NaN), or one that is not of the mesh at all
+// and nearer than any of it: then a second search looks farther.
+TEST(nearest_points_that_are_nearly_known) {
+    stage t;
+    OPEN_SCENE(&t.s, NULL);
+    for (int kind = RAY_MESH_ONE; kind < RAY_MESHES; kind += 3) {
+        open_stage_on(&t, (ray_mesh)kind, SAP_QUALITY_HIGH);
+        sap_closest *expected = calloc(RAYS, sizeof *expected), *closest = calloc(RAYS, sizeof *closest);
+        float* known = malloc(RAYS * 3 * sizeof *known);
+        CHECK_STATUS(sap_closest_point(t.here, (sap_points){t.points, RAYS, 3, 0}, expected), SAP_OK);
+        for (int64_t i = 0; i < RAYS; i++)
+            for (int k = 0; k < 3; k++) {
+                const float at = t.points[3 * i + k], other = expected[(i + 1) % RAYS].point[k];
+                known[3 * i + k] = i % 4 == 0 ? expected[i].point[k] : i % 4 == 1 ? other : i % 4 == 2 ? NAN : at;
+            }
+        const sap_closest_job job = {.points = {on_gpu(t.points, RAYS * 3 * sizeof *t.points), RAYS, 3, 3, 32},
+                                     .closest = on_gpu(NULL, RAYS * sizeof *closest),
+                                     .known = on_gpu(known, RAYS * 3 * sizeof *known)};
+        CHECK_STATUS(t.s.gpu->rooms.ray->closest(t.there, &job), SAP_OK);
+        cuda_tools_copy(closest, job.closest, RAYS * sizeof *closest);
+        NOTE("mesh %d", kind);
+        CHECK(!memcmp(expected, closest, RAYS * sizeof *closest));
+        cuda_tools_release((void*)(uintptr_t)job.points.coords);
+        cuda_tools_release(job.closest);
+        cuda_tools_release((void*)(uintptr_t)job.known);
+        free(expected);
+        free(closest);
+        free(known);
+        close_stage_on(&t);
+    }
     close_scene(&t.s);
 }
 
