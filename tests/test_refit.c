@@ -243,8 +243,8 @@ TEST(walls_at_rest) {
         for (int c = 0; c < 3; c++) {
             float* v = vertices + 9 * i + 3 * c;
             v[axis] = place[axis];
-            v[next] = place[next] + (c == 1);
-            v[last] = place[last] + (c == 2);
+            v[next] = place[next] + (float)(c == 1);
+            v[last] = place[last] + (float)(c == 2);
             triangles[3 * i + c] = 3 * i + c;
         }
     }
