@@ -9,6 +9,8 @@
 // SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
 // SAP_UNUSED(name) marks a parameter that one of several texts for the same role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
+// SAP_ROUNDED(product) is a product that must be rounded before it is added; a shader whose language promises no such thing
+// defines it before.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/dialect.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
@@ -103,6 +105,10 @@ SAP_FN int sap_trailing_zeros(uint32_t bits) {
 #endif
 }
 
+#endif
+
+#ifndef SAP_ROUNDED
+#define SAP_ROUNDED(product) (product)
 #endif
 
 // The id of a place without a point: greater than every point's.

@@ -47,9 +47,9 @@ SAP_FN bool sap_point_finite(sap_point point) {
 
 // The squared length of an offset.
 SAP_FN SAP_REAL sap_length2(sap_point offset) {
-    SAP_REAL sum = offset.at[0] * offset.at[0];
+    SAP_REAL sum = SAP_ROUNDED(offset.at[0] * offset.at[0]);
     SAP_UNROLL
-    for (int axis = 1; axis < SAP_AXES; ++axis) sum = sum + offset.at[axis] * offset.at[axis];
+    for (int axis = 1; axis < SAP_AXES; ++axis) sum = sum + SAP_ROUNDED(offset.at[axis] * offset.at[axis]);
     return sum;
 }
 

@@ -106,7 +106,7 @@ SAP_FN bool sap_measure_keeps(SAP_MEASURE_PARAM int id) { return !measure->keep 
 
 SAP_FN SAP_REAL sap_measure_along(int axis, SAP_REAL offset) {
     SAP_UNUSED(axis)
-    return offset * offset;
+    return SAP_ROUNDED(offset * offset);
 }
 SAP_FN SAP_REAL sap_measure_join(SAP_REAL sum, SAP_REAL term) { return sum + term; }
 SAP_FN SAP_REAL sap_measure_length(sap_point offset) { return sap_length2(offset); }

@@ -1,10 +1,13 @@
 // Arithmetic whose rounding GLSL ES leaves open, rounded as in C: products that are not fused with a sum, correctly
 // rounded quotients, and the difference of two exact products without doubles. Text for GLSL ES 3.00.
 
+#ifndef SAP_NOTHING
 uniform uint nothing; // 0, unknown to compilers: they cannot rewrite a value combined with it
+#define SAP_NOTHING nothing
+#endif
 
 // Macros instead of functions: compilers of browsers make variables of all parameters and results.
-#define sap_kept(value) uintBitsToFloat(floatBitsToUint(value) ^ nothing)
+#define sap_kept(value) uintBitsToFloat(floatBitsToUint(value) ^ SAP_NOTHING)
 
 float sap_without_sign_of_zero(float value) {
     return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value));

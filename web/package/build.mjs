@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { shadersPlugin } from "./shaders.mjs";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "..", "..");
@@ -24,8 +25,9 @@ writeFileSync(join(folder, "types", "cjs", "package.json"), '{ "type": "commonjs
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const banner = { js: `// Sapwood ${version}, MIT licence` };
 const common = { bundle: true, target: "es2022", banner, logLevel: "warning" };
-for (const [entry, file] of [["sapwood", "sapwood.js"], ["only_points", "points.js"]])
+for (const [entry, file] of [["sapwood", "sapwood.js"], ["only_points", "points.js"], ["webgpu", "webgpu.js"]])
   await build({ ...common, entryPoints: [join(here, "src", `${entry}.ts`)], format: "esm", minify: true,
+    plugins: [shadersPlugin],
     outfile: join(folder, file) });
 await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "cjs", platform: "node",
   outfile: join(folder, "sapwood.cjs") });

@@ -17,3 +17,12 @@ declare module "node:worker_threads" {
 declare module "node:url" {
   export function fileURLToPath(url: string): string;
 }
+// What web/package/shaders.mjs makes.
+declare module "webgpu:shaders" {
+  type Search = Readonly<Record<string, string>>; // by capacity
+  const shaders: { readonly search: { readonly balanced: Search; readonly explicit: Search }; readonly rays: string };
+  export default shaders;
+}
+// What TypeScript's lib.dom.d.ts lacks of WebGPU.
+declare const GPUBufferUsage: Readonly<Record<"MAP_READ" | "COPY_SRC" | "COPY_DST" | "UNIFORM" | "STORAGE", number>>;
+declare const GPUMapMode: Readonly<Record<"READ", number>>;

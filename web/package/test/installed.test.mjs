@@ -30,7 +30,7 @@ test("the tarball holds what it should, and nothing else", () => {
   const files = readdirSync(join(folder, "node_modules", "sapwood")).sort();
   assert.deepEqual(files, [
     "LICENSE", "README.md", "node.js", "package.json", "points-plain.wasm", "points.js", "points.wasm",
-    "sapwood-plain.wasm", "sapwood-threads.wasm", "sapwood.cjs", "sapwood.js", "sapwood.wasm", "types",
+    "sapwood-plain.wasm", "sapwood-threads.wasm", "sapwood.cjs", "sapwood.js", "sapwood.wasm", "types", "webgpu.js",
   ]);
 });
 

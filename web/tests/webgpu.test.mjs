@@ -1,0 +1,221 @@
+// The npm package's searches by WebGPU, on Chromium's adapter that needs no GPU: every answer is that of the module on the CPU.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { serve } from '../serve.mjs';
+import { executable, launch, patience } from './browser.mjs';
+
+const adapter = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+let site, browser, page;
+let skip = executable ? false : 'chromium is missing';
+before(async () => {
+  if (skip) return;
+  site = await serve(fileURLToPath(new URL('../../build/web/npm', import.meta.url)));
+  browser = await launch('swiftshader', adapter);
+  page = await browser.newPage();
+  page.setDefaultTimeout(patience);
+  await page.goto(`${site.address}package.json`); // any document of the host
+  await page.addScriptTag({ type: 'module', content: common });
+  await page.waitForFunction('globalThis.ready !== undefined');
+  const ready = await page.evaluate('globalThis.ready');
+  if (!ready) skip = 'this Chromium has no WebGPU';
+});
+after(async () => {
+  await browser?.close();
+  site?.server.close();
+});
+
+// What tests share in the page.
+const common = `
+import * as sapwood from '/sapwood.js';
+import * as webgpu from '/webgpu.js';
+await sapwood.load();
+let seed = 1;
+globalThis.random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+globalThis.sapwood = sapwood;
+globalThis.webgpu = webgpu;
+// Families of points: spread out, on a lattice with many ties, all equal, on a line.
+globalThis.family = (name, count, dims) => Float32Array.from({ length: count * dims }, (_, i) => ({
+  uniform: () => random() * 2 - 1,
+  lattice: () => Math.floor(random() * 7),
+  equal: () => 0.25,
+  line: () => i % dims === 0 ? random() * 100 : 3,
+})[name]());
+globalThis.differ = (a, b) => {
+  if (a.length !== b.length) return 'lengths ' + a.length + ' and ' + b.length;
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return 'entry ' + i + ': ' + a[i] + ', not ' + b[i];
+};
+globalThis.refusal = async (work) => { try { await work(); } catch (error) { return error.status + ': ' + error.message; } };
+globalThis.ready = !!(await navigator.gpu?.requestAdapter());
+`;
+
+function inPage(name, work) {
+  test(name, async (t) => {
+    if (skip) return t.skip(skip);
+    assert.deepEqual(await page.evaluate(work), []);
+  });
+}
+
+inPage('nearest points and points within a radius are those of the CPU', async () => {
+  const wrong = [];
+  for (const [count, dims, leafSize, split] of [
+    [0, 2, 32, 'median'], [1, 1, 32, 'median'], [5, 3, 1, 'median'], [33, 2, 4, 'median'], [2000, 3, 32, 'median'], [1000, 2, 8, 'median'],
+    [0, 3, 32, 'sliding-midpoint'], [1, 2, 1, 'sliding-midpoint'], [2000, 3, 32, 'sliding-midpoint'], [1000, 1, 5, 'sliding-midpoint'],
+  ])
+    for (const name of ['uniform', 'lattice', 'equal', 'line']) {
+      const tree = new sapwood.PointTree(family(name, count, dims), { dims, leafSize, split, type: Float32Array });
+      const gpu = await webgpu.GpuPointTree.from(tree);
+      const queries = family(name, 150, dims);
+      queries.set(family('uniform', 50, dims));
+      queries[0] = NaN;
+      queries[dims] = 1e30;
+      const say = (what, found) => found && wrong.push(`${name} ${count} x ${dims}, ${split}, leaves of ${leafSize}, ${what}: ${found}`);
+      for (const [k, radius] of [[1, Infinity], [7, 0.7], [30, 2]]) {
+        const [here, there] = [tree.knnAll(queries, k, { radius }), await gpu.knnAll(queries, k, { radius })];
+        say(`ids, k = ${k}`, differ(there.ids, here.ids));
+        say(`distances, k = ${k}`, differ(there.distances, here.distances));
+      }
+      for (const radius of [0, 0.3, 1e20]) {
+        say(`counts within ${radius}`, differ(await gpu.withinCountAll(queries, radius), tree.withinCountAll(queries, radius)));
+        const [here, there] = [tree.withinAll(queries, radius, { sorted: true, squared: true }), await gpu.withinAll(queries, radius, { sorted: true, squared: true })];
+        for (const part of ['offsets', 'ids', 'distances']) say(`${part} within ${radius}`, differ(there[part], here[part]));
+      }
+      const [here, there] = [tree.knnSelf(5), await gpu.knnSelf(5)];
+      say('ids of its own', differ(there.ids, here.ids));
+      say('distances of its own', differ(there.distances, here.distances));
+      gpu.free();
+      tree.free();
+    }
+  return wrong.slice(0, 5);
+});
+
+inPage('many neighbours, dropped duplicates, saved bytes', async () => {
+  const wrong = [];
+  const tree = new sapwood.PointTree(family('lattice', 2000, 3), { dims: 3, dropDuplicates: true });
+  const gpu = await webgpu.GpuPointTree.from(tree.save());
+  const queries = family('uniform', 40, 3);
+  for (const k of [32, 33, 128]) {
+    const [here, there] = [tree.knnAll(queries, k, { squared: true }), await gpu.knnAll(queries, k, { squared: true })];
+    wrong.push(differ(there.ids, here.ids), differ(there.distances, here.distances));
+  }
+  const [here, there] = [tree.knnSelf(2), await gpu.knnSelf(2)];
+  wrong.push(differ(there.ids, here.ids), differ(there.distances, here.distances));
+  wrong.push(gpu.count === tree.count && gpu.dims === 3 ? undefined : 'count, dims');
+  return wrong.filter(Boolean);
+});
+
+inPage('more queries than a row of workgroups holds, and on a device of the caller with small buffers', async () => {
+  const wrong = [];
+  const device = await (await navigator.gpu.requestAdapter()).requestDevice({ requiredLimits: { maxStorageBufferBindingSize: 1 << 20 } });
+  Object.defineProperty(device, 'limits', { value: { maxStorageBufferBindingSize: 1 << 20, maxBufferSize: 1 << 20 } });
+  const tree = new sapwood.PointTree(family('uniform', 200, 2));
+  for (const options of [undefined, { device }]) {
+    const gpu = await webgpu.GpuPointTree.from(tree, options);
+    const queries = family('uniform', options ? 200000 : 2200000, 2);
+    const [here, there] = [tree.nearestAll(queries), await gpu.nearestAll(queries)];
+    wrong.push(differ(there.ids, here.ids), differ(there.distances, here.distances));
+    const rows = await gpu.withinAll(queries.subarray(0, 40000), 0.3, { sorted: true });
+    const expected = tree.withinAll(queries.subarray(0, 40000), 0.3, { sorted: true });
+    for (const part of ['offsets', 'ids', 'distances']) wrong.push(differ(rows[part], expected[part]));
+    gpu.free();
+  }
+  return wrong.filter(Boolean);
+});
+
+inPage('rays meet what they meet on the CPU', async () => {
+  const wrong = [];
+  const say = (what, found) => found && wrong.push(`${what}: ${found}`);
+  // A grid of hills, whose edges and corners rays through whole numbers meet; a soup of triangles; few; none.
+  const side = 40;
+  const hills = { vertices: [], triangles: [] };
+  for (let y = 0; y <= side; y++) for (let x = 0; x <= side; x++) hills.vertices.push(x, y, Math.round(3 * Math.sin(x) * Math.cos(y)));
+  for (let y = 0; y < side; y++)
+    for (let x = 0, a = y * (side + 1); x < side; x++, a++) hills.triangles.push(a, a + 1, a + side + 1, a + 1, a + side + 2, a + side + 1);
+  const soup = Float32Array.from({ length: 9 * 3000 }, (_, i) => Math.fround(20 + 15 * random() + (i % 9 > 2 ? 2 * random() : 0)));
+  const meshes = {
+    hills: new sapwood.MeshTree(hills.vertices, hills.triangles),
+    soup: new sapwood.MeshTree(soup), 'soup, fast': new sapwood.MeshTree(soup, null, { quality: 'fast' }),
+    one: new sapwood.MeshTree([0, 0, 0, 30, 0, 0, 0, 30, 0]), none: new sapwood.MeshTree([], []),
+  };
+  const rays = new Float32Array(8 * 3000);
+  for (let i = 0; i < 3000; i++) {
+    const whole = i % 3 === 0;
+    const origin = [random() * 40, random() * 40, 30].map((x) => (whole ? Math.round(x) : x));
+    const direction = whole ? [0, 0, -1] : [random() - 0.5, random() - 0.5, -random()];
+    rays.set([...origin, i % 7 ? 0 : 31.5, ...direction, i % 5 ? Infinity : 29], 8 * i);
+  }
+  rays.set([NaN, 0, 0, 0, 0, 0, -1, Infinity, 0, 0, 9, 0, 0, 0, 0, Infinity, 0, 0, 9, 2, 0, 0, -1, 1, 0, 0, 9, 0, Infinity, 0, -1, Infinity, 0, 0, 9, 0, 0, 0, -1, NaN]);
+  for (const [name, tree] of Object.entries(meshes)) {
+    const gpu = await webgpu.GpuMeshTree.from(tree);
+    const [here, there] = [tree.trace(rays), await gpu.trace(rays)];
+    if (name !== 'none' && !here.triangles.some((triangle) => triangle >= 0)) wrong.push(`${name}: nothing is met`);
+    for (const part of ['triangles', 't', 'u', 'v']) say(`${name}, ${part}`, differ(there[part], here[part]));
+    say(`${name}, occluded`, differ(await gpu.occluded(rays), tree.occluded(rays)));
+    gpu.free();
+  }
+  say('freed', await refusal(async () => { const gpu = await webgpu.GpuMeshTree.from(meshes.one); gpu.free(); await gpu.trace([0, 0, 1, 0, 0, 0, -1, 9]); }) ===
+    'FREED: The tree was used after free().' ? undefined : 'not refused');
+  say('rays', (await refusal(async () => (await webgpu.GpuMeshTree.from(meshes.one)).trace([1, 2, 3])))?.startsWith('ARGUMENT: rays: 3 numbers') ? undefined : 'not refused');
+  return wrong.slice(0, 6);
+});
+
+inPage('queries and answers stay on the GPU', async () => {
+  const tree = new sapwood.PointTree(family('uniform', 5000, 3), { dims: 3 });
+  const gpu = await webgpu.GpuPointTree.from(tree);
+  const { device } = gpu;
+  const queries = family('uniform', 1000, 3);
+  const given = device.createBuffer({ size: queries.byteLength, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+  device.queue.writeBuffer(given, 0, queries);
+  const out = () => device.createBuffer({ size: 16000, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC });
+  const [ids, distances2] = [out(), out()];
+  const encoder = device.createCommandEncoder();
+  gpu.encodeKnn(encoder, { queries: given, count: 1000, k: 4, ids, distances2 });
+  const copy = device.createBuffer({ size: 16000, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  encoder.copyBufferToBuffer(ids, 0, copy, 0, 16000);
+  device.queue.submit([encoder.finish()]);
+  await copy.mapAsync(GPUMapMode.READ);
+  const mesh = new sapwood.MeshTree([-9, -9, 0, 9, -9, 0, 0, 9, 0]);
+  const gpuMesh = await webgpu.GpuMeshTree.from(mesh);
+  const rays = device.createBuffer({ size: 64, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+  device.queue.writeBuffer(rays, 0, Float32Array.of(0, 0, 4, 0, 0, 0, -1, 9, 50, 0, 4, 0, 0, 0, -1, 9));
+  const [hits, seen] = [out(), device.createBuffer({ size: 32, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST })];
+  const second = device.createCommandEncoder();
+  gpuMesh.encodeTrace(second, { rays, count: 2, hits });
+  second.copyBufferToBuffer(hits, 0, seen, 0, 32);
+  device.queue.submit([second.finish()]);
+  await seen.mapAsync(GPUMapMode.READ);
+  const bytes = seen.getMappedRange();
+  const [t, triangles] = [new Float32Array(bytes), new Int32Array(bytes)];
+  return [
+    differ(new Int32Array(copy.getMappedRange()), tree.knnAll(queries, 4).ids),
+    differ([t[0], triangles[3], t[4], triangles[7]], [4, 0, Infinity, -1]),
+  ].filter(Boolean);
+});
+
+inPage('what is refused says why', async () => {
+  const { GpuPointTree } = webgpu;
+  const tree = new sapwood.PointTree(Float32Array.of(0, 0, 1, 1));
+  const gpu = await GpuPointTree.from(tree);
+  const said = [];
+  for (const [expected, work] of [
+    ['UNSUPPORTED: tree: GPUs have no double', () => GpuPointTree.from(new sapwood.PointTree([0.1, 0.2]))],
+    ['UNSUPPORTED: tree: has 4 dimensions', () => GpuPointTree.from(new sapwood.PointTree(Float32Array.of(0, 0, 1, 1), { dims: 4 }))],
+    ['UNSUPPORTED: tree: has a period', () => GpuPointTree.from(new sapwood.PointTree(Float32Array.of(0, 0), { period: 2 }))],
+    ['FORMAT: tree: its bytes', () => GpuPointTree.from(new Uint8Array(700))],
+    ['FORMAT: tree: its bytes', () => webgpu.GpuMeshTree.from(tree)],
+    ['INTERNAL: tree: is not laid out', () => GpuPointTree.from(tree.save().subarray(0, 600))],
+    ['ARGUMENT: k: 0', () => gpu.knnAll([0, 0], 0)],
+    ['ARGUMENT: k: 1.5', () => gpu.knnAll([0, 0], 1.5)],
+    ['UNSUPPORTED: k: on GPUs', () => gpu.knnAll([0, 0], 129)],
+    ['ARGUMENT: radius: -1', () => gpu.knnAll([0, 0], 1, { radius: -1 })],
+    ['ARGUMENT: radius: NaN', () => gpu.withinCountAll([0, 0], NaN)],
+    ['ARGUMENT: queries: 3 numbers', () => gpu.nearestAll([0, 0, 0])],
+    ['ARGUMENT: queries: each is', () => gpu.nearestAll([[0, 0, 0]])],
+    ['ARGUMENT: queries: is not', () => gpu.nearestAll(undefined)],
+    ['FREED: The tree', () => { gpu.free(); gpu.free(); return gpu.nearestAll([0, 0]); }],
+  ]) {
+    const got = await refusal(work);
+    if (!got?.startsWith(expected)) said.push(`${got}, not ${expected}`);
+  }
+  return said;
+});
