@@ -324,13 +324,6 @@ static __device__ bool tied_before_pivot(const bottom_block<real, dims>& k, cons
     return k.ids[i] < n->pivot_id;
 }
 
-template <bool block> static __device__ __forceinline__ void wait_for_group(void) {
-    if (block)
-        __syncthreads();
-    else
-        __syncwarp();
-}
-
 // Moves the `items` of a lane to places to[] (-1: the lane has no such item), in place: a column at a time, through
 // registers.
 template <typename real, int dims, int items, bool block>

@@ -75,10 +75,11 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_
         w.lower[i] = sap_ordinal_highest<real>();
         w.upper[i] = sap_ordinal_lowest<real>();
     }
-    for (int64_t i = first; i < nodes; i += step) w.min_id[i] = INT32_MAX;
+    for (int64_t i = first; i < nodes; i += step) {
+        w.min_id[i] = INT32_MAX;
+        w.listed[i] = w.moved[i] = 0;
+    }
     for (int64_t i = first; i < w.bins_total; i += step) w.bins[0][i] = 0;
-    if (first < 3) w.pending[first] = 0;
-    if (first == 0) *w.arrived = 0;
 }
 
 #endif

@@ -1,7 +1,8 @@
-// The balanced builder on CUDA: its memory and its launches, four of them whatever the points are.
+// The balanced builder on CUDA: its memory and its launches, as many of them as follow from the number of points.
 #include "tree/balanced/bottom_cuda.cuh"
 #include "tree/balanced/bounds_cuda.cuh"
-#include "tree/balanced/top_cuda.cuh"
+#include "tree/balanced/top_move_cuda.cuh"
+#include "tree/balanced/top_resolve_cuda.cuh"
 
 // Points of a subtree that one block builds.
 template <typename real> static int bottom_capacity(const sap_cuda* cuda, int dims) {
@@ -17,11 +18,16 @@ static int top_levels(int64_t count, int capacity) {
     return levels;
 }
 
-static int64_t most_bins(int64_t count, int levels) {
+// The most bins that the histograms of a level's children have together.
+static int64_t most_bins(int64_t count, int dims, size_t real_bytes, int levels) {
+    const int moves = top_moves(levels, dims, real_bytes);
     int64_t most = 0;
-    for (int level = 0; level < levels; level++) {
-        int64_t bins = (int64_t)top_bins(count, level) << level;
-        if (bins > most) most = bins;
+    for (int move = 0; move < moves; move++) {
+        const int root = levels * move / moves, end = levels * (move + 1) / moves;
+        for (int level = move == 0 ? -1 : root; level < end; level++) {
+            const int64_t bins = (int64_t)(top_bins(count, dims, level, level - root) * dims) << (level + 1);
+            if (bins > most && level + 1 < levels) most = bins;
+        }
     }
     return most;
 }
@@ -38,25 +44,21 @@ template <typename real>
 static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins, unsigned char* memory) {
     typedef typename sap_ordinal<real>::type ordinal;
     unsigned char* at = memory;
-    int64_t nodes = (int64_t)2 << levels, wide = (int64_t)1 << levels;
+    int64_t nodes = (int64_t)2 << levels;
     w->bins_total = bins;
     w->lower = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
     w->upper = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
-    w->min_id = (int*)next_array(&at, nodes, sizeof(int));
-    w->axis = (int*)next_array(&at, nodes, sizeof(int));
-    for (int i = 0; i < 2; i++) {
-        w->start[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
-        w->node[i] = (top_node<real>*)next_array(&at, wide, sizeof(top_node<real>));
-        w->moved[i] = (int*)next_array(&at, 4 * wide, sizeof(int));
-    }
     w->pivot = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
-    for (int i = 0; i < 3; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
-    w->pending = (int*)next_array(&at, 3, sizeof(int));
-    w->arrived = (unsigned int*)next_array(&at, 1, sizeof(unsigned int));
+    w->pivot_id = (int*)next_array(&at, nodes, sizeof(int));
+    w->min_id = (int*)next_array(&at, nodes, sizeof(int));
+    w->node = (top_node<real>*)next_array(&at, nodes, sizeof(top_node<real>));
+    w->listed = (int*)next_array(&at, nodes, sizeof(int));
+    w->moved = (int*)next_array(&at, nodes, sizeof(int));
+    for (int i = 0; i < 2; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
     return (size_t)(at - memory);
 }
 
-// Buffer 1 lies where the leaves will be: the last level above the subtrees writes buffer 0.
+// Buffer 1 lies where the leaves will be: the last move above the subtrees writes buffer 0.
 template <typename real> static void lay_out_points(sap_cuda_build* b, void* scratch) {
     for (int i = 0; i < 2; i++) {
         unsigned char* start = i ? b->tree.arrays + b->tree.shape.block_at : (unsigned char*)scratch;
@@ -65,17 +67,62 @@ template <typename real> static void lay_out_points(sap_cuda_build* b, void* scr
     }
 }
 
+// Blocks that share all points among them, as many as run at once.
+static int64_t top_blocks(sap_cuda_call* call, const void* kernel, int64_t count, size_t shared) {
+    const int64_t most = sap_cuda_resident(call, kernel, TOP_THREADS, shared),
+                  grains = (count + TOP_GRAIN - 1) / TOP_GRAIN;
+    return most < grains ? most : grains;
+}
+
+// Splits the nodes of a level; level -1: begins the tree's root.
+template <typename real, int dims>
+static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work,
+                         top_stage<real> stage, int64_t blocks) {
+    const int64_t nodes = stage.level < 0 ? 1 : (int64_t)1 << stage.level;
+    sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
+    stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
+    stage.teams = nodes > 2 * (int64_t)call->cuda->multiprocessors ? TOP_TEAMS : 1;
+    sap_cuda_launch(call, build_count<real, dims>, count, b, work, stage);
+    sap_cuda_grid resolve = {(nodes + stage.teams - 1) / stage.teams, TOP_TEAMS * SAP_WARP,
+                             sizeof(top_teams<real, dims>), false};
+    stage.from = stage.to; // where the candidates are listed
+    stage.row_step = 1;
+    stage.axis_step = b.points.pitch;
+    stage.from_ids = stage.to_ids;
+    sap_cuda_launch(call, build_resolve<real, dims>, resolve, b, work, stage);
+}
+
 // Launches the levels above the subtrees.
 template <typename real, int dims>
 static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
-    // If this GPU has no room for the ring, the kernel for any number of dimensions, which has none, is used.
+    constexpr size_t counting = sizeof(top_counting<real, dims>), tile = sizeof(top_tile<real, dims>);
+    static_assert(dims > 0 || (counting <= 65536 && tile <= 65536), "every GPU has room for them");
+    // If this GPU has no room for them, the kernels for any number of dimensions, which need less, are used.
     if constexpr (dims > 0)
-        if (sizeof(top_shared<real, dims>) > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
-    const size_t shared = sizeof(top_shared<real, dims>);
-    const int64_t most = sap_cuda_resident(call, (const void*)build_top<real, dims>, TOP_THREADS, shared);
-    const int64_t grains = (b.count + TOP_GRAIN - 1) / TOP_GRAIN;
-    sap_cuda_grid grid = {most < grains ? most : grains, TOP_THREADS, shared, true};
-    sap_cuda_launch(call, build_top<real, dims>, grid, b, work);
+        if (counting > call->cuda->shared_bytes || tile > call->cuda->shared_bytes)
+            return launch_top<real, 0>(call, b, work);
+    const int64_t counters = top_blocks(call, (const void*)build_count<real, dims>, b.count, counting);
+    const sap_cuda_grid movers = {top_blocks(call, (const void*)build_move<real, dims>, b.count, tile), TOP_THREADS,
+                                  tile, false};
+    const int moves = top_moves(b.top, b.dims, sizeof(real));
+    for (int move = 0; move < moves; move++) {
+        // The last move writes buffer 0, from which the subtrees are built.
+        const int target = (moves - 1 - move) & 1;
+        const bool rows = move == 0 && !b.points.keep;
+        top_stage<real> stage;
+        memset(&stage, 0, sizeof stage);
+        stage.to = (real*)b.points.coords[target];
+        stage.to_ids = b.points.ids[target];
+        stage.from = (const real*)(rows ? b.points.rows : b.points.coords[target ^ 1]);
+        stage.row_step = rows ? b.points.stride : 1;
+        stage.axis_step = rows ? 1 : b.points.pitch;
+        stage.from_ids = rows ? NULL : b.points.ids[target ^ 1];
+        stage.root_level = b.top * move / moves;
+        const int end = b.top * (move + 1) / moves;
+        for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
+            launch_level<real, dims>(call, b, work, stage, counters);
+        sap_cuda_launch(call, build_move<real, dims>, movers, b, work, stage);
+    }
 }
 
 // Launches of all that comes before the subtrees, with the work and the scratch points in the memory given.
@@ -88,8 +135,9 @@ static void build_levels(sap_cuda_call* call, sap_cuda_build* b, int64_t bins, u
     sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
     sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
     sap_cuda_launch(call, build_bounds<real>, scan, *b, work, most);
-    if (b->points.keep) // into the buffer that the first level does not write
-        sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b, b->top & 1);
+    if (b->points.keep) // into the buffer that the first move does not write
+        sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b,
+                        top_moves(b->top, b->dims, sizeof(real)) & 1);
     launch_top<real, dims>(call, *b, work);
 }
 
@@ -100,7 +148,7 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
     b->top = top_levels(b->count, capacity);
     unsigned char* work = NULL;
     void* points = NULL;
-    int64_t bins = most_bins(b->count, b->top);
+    int64_t bins = most_bins(b->count, b->dims, sizeof(real), b->top);
     if (b->top > 0) {
         top_work<real> measured;
         work = (unsigned char*)sap_cuda_take(call, lay_out_work<real>(&measured, b->dims, b->top, bins, NULL));

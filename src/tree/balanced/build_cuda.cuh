@@ -1,8 +1,17 @@
 // What the kernels of the balanced builder on CUDA share.
 //
-// The top levels are split by all blocks together, level by level (top_cuda.cuh), until a subtree's points fit
-// into one block's shared memory, where the rest is done (bottom_cuda.cuh). Points themselves are moved, never
-// references to them: gathering a coordinate a level through references is what bounds published builders (Brown 2015).
+// The top levels are split by all blocks together, until a subtree's points fit into one block's shared memory, where the
+// rest is done (bottom_cuda.cuh). At the top, points do not move at each level but once in several: until then the points
+// of a root, a node of the level at which they last moved, lie together, and a point finds its node by going down from
+// there. A level takes two launches:
+//   count    points before the candidates for their node's median belong to its left child, those after them to the right
+//            one: bounds and histograms of both, along all axes, are taken at once, since the axis of a child depends on
+//            its bounds. Candidates, which are few, are listed (top_count_cuda.cuh).
+//   resolve  a block or a warp a node finds the median in the list, takes the listed points into the children, chooses
+//            their axes, and narrows their candidates by their histograms (top_resolve_cuda.cuh).
+// Then all points move, several levels at once (top_move_cuda.cuh). Points themselves are moved, never references to them:
+// gathering a coordinate a level through references is what bounds published builders (Brown 2015). Nothing returns to the
+// host, and the launches follow from the number of points alone.
 // Selection is exact and by the total order, so the order in which points lie within a node does not matter until the
 // leaves, which sort their few ids: partitions need not be stable, and positions come from atomic counters.
 #ifndef SAPWOOD_TREE_BALANCED_BUILD_CUDA_CUH
@@ -89,6 +98,14 @@ static __device__ int sap_choose_axis(const sap_cuda_build& b, int depth, int64_
         }
     }
     return widest;
+}
+
+// The threads of a block, or of a warp, wait for each other.
+template <bool block> static __device__ __forceinline__ void wait_for_group(void) {
+    if (block)
+        __syncthreads();
+    else
+        __syncwarp();
 }
 
 static __device__ __forceinline__ int sap_next_axis(int axis, int steps, int dims) {

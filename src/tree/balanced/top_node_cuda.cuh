@@ -1,165 +1,274 @@
-// What the parts of the builder's top share: its nodes, its memory, a block's view, and the barrier of the whole grid.
+// What the parts of the builder's top share: its nodes, its memory, a block's view, a point in hand.
 #ifndef SAPWOOD_TREE_BALANCED_TOP_NODE_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_TOP_NODE_CUDA_CUH
 
-#include "device/async_cuda.cuh"
 #include "tree/balanced/median_cuda.cuh"
 
 enum {
-    TOP_THREADS = 512,
+    TOP_THREADS = 1024,
     TOP_WARPS = TOP_THREADS / SAP_WARP,
-    TOP_KEYS = 16,   // keys a lane has in hand while it counts
+    TOP_ITEMS = 4, // points a lane has in hand
+    TOP_TILE = TOP_THREADS * TOP_ITEMS,
     TOP_GRAIN = 256, // a block's range is a multiple of this
-    TOP_BINS = 4096, // of a node's histogram, at most
-    TOP_BINS_LEAST = 256,
-    TOP_BIN_POINTS = 64,                     // fewer bins rather than fewer points in each
-    TOP_EACH = 12,                           // candidates a thread sorts out, at most
-    TOP_CANDIDATES = TOP_EACH * TOP_THREADS, // that one block sorts out
-    TOP_RANKED = TOP_THREADS                 // that it ranks
+    TOP_ROUND = 7,   // levels between two moves of all points, at most
+    TOP_CHILDREN = 1 << TOP_ROUND,
+    TOP_SIDE_BYTES = 1536, // a real for each child of a root and axis takes so much, at most
+    TOP_COUNTS = 12288,    // of a block, in all its histograms
+    TOP_BINS = 4096,       // of a histogram, at most
+    TOP_BINS_LEAST = 32,
+    TOP_BIN_POINTS = 256,  // fewer bins rather than fewer points in each
+    TOP_RANKED = 64,       // candidates that a warp ranks
+    TOP_TEAMS = 16,        // warps of a block that find medians, where there are many nodes
+    TOP_TEAM_BINS = 128,   // of the candidates' histogram of such a warp; a block has TOP_TEAMS times as many
+    TOP_TEAM_LISTED = 4096 // candidates with which a warp is left alone
 };
 
-// The state of the search for a node's median.
+// A node whose median is searched for.
 template <typename real> struct top_node {
-    sap_median<real> median;
-    int state; // one of those below
+    sap_median<real> median; // before any of its candidates was looked at
+    int axis;
 };
-enum { TOP_START, TOP_COUNTED, TOP_PLACED };
 
 // Where a point is in the total order, relative to its node's candidates.
-enum { TOP_BEFORE, TOP_AMONG, TOP_AFTER, TOP_NONE };
+enum { TOP_BEFORE, TOP_AMONG, TOP_AFTER };
 
-// What the kernel works with, in global memory. [node] counts in heap order, [index] within a level.
+// What the kernel works with, in global memory. [node] counts in heap order.
 template <typename real> struct top_work {
     typedef typename sap_ordinal<real>::type ordinal;
-    ordinal *lower, *upper;   // [node][dims] bounds
-    ordinal* pivot;           // [node][dims] the median's components that are known
-    int* min_id;              // [node]
-    int* axis;                // [node]
-    top_node<real>* start[2]; // [index] as a level begins; by level
-    top_node<real>* node[2];  // [index] of the phases of even and odd number
-    int* moved[2]; // [index][4] points before, among and after the candidates that found their place; all; by level
-    int* bins[3];  // [index][bins] histograms: one is filled, one is read, one is cleared
-    int* pending;  // [3] nodes that are not placed
-    unsigned int* arrived; // blocks at the barrier, so far
+    ordinal *lower, *upper; // [node][dims] bounds
+    ordinal* pivot;         // [node][dims] the median, from the node's axis on
+    int* pivot_id;          // [node]
+    int* min_id;            // [node]
+    top_node<real>* node;   // [node]
+    int* listed;            // [node] candidates that are listed
+    int* moved;             // [node] points that have moved there
+    int* bins[2];           // [node of a level][dims][bins] histograms: one is filled and read, one is cleared
     int64_t bins_total;
 };
 
-// A warp's points on their way, in shared memory: a ring of those that were asked for, and two queues of those that go
-// left and right, which leave it a whole line of memory at a time: a queue holds the point of rank r at r % QUEUE.
-template <typename real, int dims> struct top_room {
-    enum {
-        STAGES = 3,
-        ITEMS = sizeof(real) == 4 ? 2 : 1, // points a lane
-        POINTS = ITEMS * SAP_WARP,
-        QUEUE = 2 * POINTS // a line that is not full, and the next points
-    };
-    alignas(16) real coords[STAGES][dims][POINTS];
-    alignas(16) int32_t ids[STAGES][POINTS];
-    real queue[2][dims][QUEUE];
-    int32_t queue_ids[2][QUEUE];
-};
-template <typename real> struct top_room<real, 0> {};
-
-template <typename real, int dims> struct top_shared {
-    int bins[TOP_BINS];
-    int scan[SAP_WARP];
-    int count[3][SAP_WARP]; // points of a warp's share before, among and after the candidates; then where they begin
-    top_node<real> node;    // as all threads see it
-    typename sap_ordinal<real>::type bound[2][2][SAP_MAX_DIMS]; // side; lower or upper
-    int side_min_id[2];
-    int is_bad;
-    typename sap_ordinal<real>::type key[TOP_RANKED];
-    int is_last; // of the blocks that work on the node
-    top_room<real, dims> room[TOP_WARPS];
+// A border between the halves of a node.
+template <typename real> struct top_cut {
+    real split;
+    int axis;
 };
 
-// What a block needs at hand. dims 0: known at run time only.
+// What is known of a child along an axis: bounds of the points that the block has seen, and the bins of its histogram.
+template <typename real> struct alignas(4 * sizeof(real)) top_side { real least, most, origin, scale; };
+
+// What a block has while it counts.
+template <typename real, int dims> struct top_counting {
+    enum { STAGED = dims ? 4096 : 512, SIDES = TOP_SIDE_BYTES / sizeof(real) };
+    top_cut<real> cut[TOP_CHILDREN]; // [node of the root's heap]; of the nodes that are split the axis alone
+    int counts[TOP_COUNTS];
+    top_side<real> side[SIDES];                 // [child][axis]
+    real low[TOP_CHILDREN], high[TOP_CHILDREN]; // [node of the root's heap] first and last candidate
+    int min_id[TOP_CHILDREN];                   // [child]
+    int listed[TOP_CHILDREN];                   // [node of the root's heap] candidates that wait; then where they go
+    unsigned int rank[STAGED];                  // of the candidates that wait
+    int place[STAGED];                          // node << PLACE_BITS | number among those of the node
+    int staged;                                 // how many wait
+};
+enum { TOP_PLACE_BITS = 20 };
+
+// Those who find a node's median: the block or a warp of it.
+template <typename real, int dims> struct top_team {
+    typedef typename sap_ordinal<real>::type ordinal;
+    enum { AXES = dims ? dims : SAP_MAX_DIMS };
+    top_side<real> side[2 * AXES]; // [child][axis]
+    top_node<real> node;
+    ordinal pivot[AXES]; // components of the median that are known
+    ordinal lower[2 * AXES], upper[2 * AXES];
+    ordinal key[TOP_RANKED];
+    int list[TOP_RANKED]; // the candidates that are left
+    int found, median;    // how many they are; which of the listed is the median
+    int min_id[2];
+};
+
+template <typename real, int dims> struct top_teams {
+    top_team<real, dims> team[TOP_TEAMS];
+    int bins[TOP_TEAMS * TOP_TEAM_BINS];
+};
+
+// Points that are moved, in the order of their children. dims 0: a column at a time, ids too.
+template <typename real, int dims> struct top_tile {
+    top_cut<real> cut[TOP_CHILDREN];
+    int places[TOP_WARPS][TOP_CHILDREN]; // of each warp's points of each child
+    int total[TOP_CHILDREN];
+    int delta[TOP_CHILDREN];       // from a place in the tile to a rank
+    unsigned char child[TOP_TILE]; // of a place in the tile
+    real coords[dims ? dims : 1][TOP_TILE];
+    int32_t ids[dims ? TOP_TILE : 1];
+};
+
+// One launch: where points are read and written, and what is done. Columns, but the caller's rows.
+template <typename real> struct top_stage {
+    const real* from; // coordinate a of rank i: from[i * row_step + a * axis_step]
+    int64_t row_step, axis_step;
+    const int32_t* from_ids; // NULL: ids are ranks
+    real* to;
+    int32_t* to_ids;
+    int root_level, level; // of the nodes whose points lie together; of those that are split, or to which points move
+    int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
+    int teams;             // nodes a block that resolves them
+};
+
+// What a thread needs at hand: what the kernel was called with. dims 0: known at run time only.
 template <typename real, int dims> struct top_block {
     const sap_cuda_build* build;
     const top_work<real>* work;
-    top_shared<real, dims>* shared;
-    int level, phase;
-    unsigned int rounds; // of the barrier
-    const real* from;    // coordinate a of rank i: from[i * row_step + a * axis_step]
-    int64_t row_step, axis_step;
-    int64_t pitch; // of the columns, here since it is in hand where a write to memory would have it read again
-    const int32_t* from_ids; // NULL: ids are ranks
-    real* to;                // columns
-    int32_t* to_ids;
+    const top_stage<real>* stage;
+    const top_cut<real>* cut; // [node of the root's heap] in shared memory
     __device__ __forceinline__ int axes() const { return dims ? dims : build->dims; }
-    __device__ __forceinline__ int64_t rank(int64_t index) const { return sap_rank(*build, level, index); }
-    __device__ __forceinline__ int64_t heap(int64_t index) const { return ((int64_t)1 << level) + index; }
-    __device__ __forceinline__ int bins() const;
-    // The caller adds zero, which makes minus zero zero, but only after it has issued all the loads that it needs: an
-    // addition waits for its load.
+    __device__ __forceinline__ int64_t rank(int at_level, int64_t index) const {
+        return sap_rank(*build, at_level, index);
+    }
+    // The heap's number of node `local` of the heap of a root.
+    __device__ __forceinline__ int64_t heap(int64_t root, int local) const {
+        const int down = 31 - __clz(local);
+        return ((((int64_t)1 << stage->root_level) + root) << down) + local - (1 << down);
+    }
     __device__ __forceinline__ const real* at(int axis, unsigned int i) const {
-        return from + (i * row_step + axis * axis_step);
+        return stage->from + (i * stage->row_step + axis * stage->axis_step);
+    }
+    __device__ __forceinline__ int32_t id(unsigned int i) const {
+        return stage->from_ids ? stage->from_ids[i] : (int32_t)i;
+    }
+    __device__ __forceinline__ real* to(int axis, int64_t i) const {
+        return stage->to + axis * build->points.pitch + i;
     }
 };
 
-// Bins of each node's histogram: fewer for smaller nodes.
-static __device__ __host__ __forceinline__ int top_bins(int64_t count, int level) {
+// Levels between two moves, at most.
+static __host__ __forceinline__ int top_round(int dims, size_t real_bytes) {
+    int levels = TOP_ROUND;
+    while ((size_t)dims * real_bytes << levels > TOP_SIDE_BYTES) levels--;
+    return levels;
+}
+
+static __host__ __forceinline__ int top_moves(int levels, int dims, size_t real_bytes) {
+    const int most = top_round(dims, real_bytes);
+    return (levels + most - 1) / most;
+}
+
+// Bins of each histogram of the children of `level` (-1: of the whole tree), `below` levels under their root.
+static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level, int below) {
     int bins = TOP_BINS;
-    while (bins > TOP_BINS_LEAST && (count >> level) < (int64_t)bins * TOP_BIN_POINTS) bins /= 2;
+    while (bins > TOP_BINS_LEAST &&
+           ((bins * dims) << (below + 1) > TOP_COUNTS || count >> (level + 1) < (int64_t)bins * TOP_BIN_POINTS))
+        bins /= 2;
     return bins;
 }
 
-template <typename real, int dims> __device__ __forceinline__ int top_block<real, dims>::bins() const {
-    return top_bins(build->count, level);
-}
-
-// Begins a node of `level` with these bounds: axis, range of keys; and writes its box if the tree keeps it. One thread.
+// The histogram of a child's coordinates along an axis: over the bounds of its parent, as far as the candidates of the
+// parent's median allow. node NULL: over the bounds of `parent`, the tree's root, itself.
 template <typename real, int dims>
-static __device__ void top_begin(const top_block<real, dims>& k, int level, int64_t index,
-                                 const typename sap_ordinal<real>::type* lower,
-                                 const typename sap_ordinal<real>::type* upper, int min_id) {
-    const sap_cuda_build& b = *k.build;
-    const top_work<real>& w = *k.work;
-    SAP_ASSERT(level < b.top && index >> level == 0);
-    const int64_t heap = ((int64_t)1 << level) + index;
-    const int count = (int)(sap_rank(b, level, index + 1) - sap_rank(b, level, index));
-    const int axis = sap_choose_axis<real>(b, level, count, lower, upper), stored = sap_stored_level(b, level);
-    bool equal = true;
-    for (int a = 0; a < k.axes(); a++) equal = equal && lower[a] >= upper[a];
-    top_node<real> node;
-    sap_median_begin(&node.median, lower[axis], upper[axis], count, top_bins(b.count, level));
-    for (; equal && node.median.component < k.axes(); sap_median_next(&node.median, axis, k.axes(), lower, upper))
-        w.pivot[heap * k.axes() + node.median.component] = node.median.low; // ids decide
-    node.state = TOP_START;
-    w.axis[heap] = axis;
-    w.start[level & 1][index] = node;
-    for (int i = 0; i < 4; i++) w.moved[level & 1][4 * index + i] = 0;
-    if (stored < 0) return;
-    for (int a = 0; a < k.axes(); a++) {
-        real* box = sap_stored_box<real>(b, stored, index) + 2 * SAP_GROUP * a;
-        box[0] = sap_real_of(lower[a]);
-        box[SAP_GROUP] = sap_real_of(upper[a]);
-    }
-    *sap_stored_min_id(b, stored, index) = min_id;
+static __device__ __forceinline__ void top_span(const top_block<real, dims>& k, int64_t parent,
+                                                const top_node<real>* node, int side, int axis, int bins,
+                                                sap_median<real>* m) {
+    typename sap_ordinal<real>::type lower = k.work->lower[parent * k.axes() + axis],
+                                     upper = k.work->upper[parent * k.axes() + axis];
+    if (node && axis == node->axis && side == 0) upper = node->median.high;
+    if (node && axis == node->axis && side == 1) lower = node->median.low;
+    sap_median_begin(m, lower, upper, 0, bins);
 }
 
-// A point in global memory, as top_class reads it.
+// A point of a rank in global memory; if the number of dimensions is known, its coordinates are in hand.
 template <typename real, int dims> struct top_point {
     const top_block<real, dims>* k;
     unsigned int i;
-    __device__ __forceinline__ real coordinate(int axis) const { return *k->at(axis, i) + 0; }
-    __device__ __forceinline__ int32_t id() const { return k->from_ids ? k->from_ids[i] : (int32_t)i; }
+    real x[dims ? dims : 1];
+    __device__ __forceinline__ void load(const top_block<real, dims>* block, unsigned int rank) {
+        k = block;
+        i = rank;
+#pragma unroll
+        for (int a = 0; a < dims; a++) x[a] = *k->at(a, i);
+    }
+    // Makes minus zero zero; only after all loads have been issued, since an addition waits for its load.
+    __device__ __forceinline__ void settle() {
+#pragma unroll
+        for (int a = 0; a < dims; a++) x[a] = x[a] + 0;
+    }
+    __device__ __forceinline__ real coordinate(int axis) const {
+        if (dims == 0) return *k->at(axis, i) + 0;
+        real found = x[0];
+#pragma unroll
+        for (int a = 1; a < dims; a++)
+            if (axis == a) found = x[a];
+        return found;
+    }
+    __device__ __forceinline__ int32_t id() const { return k->id(i); }
 };
 
-// Where a point with coordinate x on the axis is, relative to the candidates; *key: a candidate's key.
-template <typename real, typename point>
-static __device__ __forceinline__ int top_class(const sap_median<real>& median,
-                                                const typename sap_ordinal<real>::type* pivot, int axis, int dims,
-                                                const point& p, real x, typename sap_ordinal<real>::type* key) {
-    typedef typename sap_ordinal<real>::type ordinal;
-    ordinal own = sap_ordinal_of(x);
-    for (int c = 0; c < median.component; c++) {
-        if (own != pivot[c]) return own < pivot[c] ? TOP_BEFORE : TOP_AFTER;
-        if (c + 1 < dims) own = sap_ordinal_of(p.coordinate(sap_next_axis(axis, c + 1, dims)));
+// Whether the point of rank i, whose first component is the pivot's, comes before it.
+template <typename real, int dims>
+static __device__ __forceinline__ bool top_tied_before_pivot(const top_block<real, dims>& k, int64_t heap, int axis,
+                                                             unsigned int i) {
+    const typename sap_ordinal<real>::type* pivot = k.work->pivot + heap * k.axes();
+#pragma unroll 1
+    for (int c = 1; c < k.axes(); c++) {
+        const typename sap_ordinal<real>::type own = sap_ordinal_of(*k.at(sap_next_axis(axis, c, k.axes()), i) + 0);
+        if (own != pivot[c]) return own < pivot[c];
     }
-    if (median.component == dims) own = (ordinal)p.id();
-    *key = own;
-    return own < median.low ? TOP_BEFORE : own <= median.high ? TOP_AMONG : TOP_AFTER;
+    return k.id(i) < k.work->pivot_id[heap];
+}
+
+// The nodes of the root's heap, `levels` below the root, to which a lane's points belong. The points go down side by
+// side without a branch; those that met their own coordinate on the way, which are few, go again.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_descend(const top_block<real, dims>& k, int64_t root, int levels,
+                                                   const top_point<real, dims>* point, int* node) {
+    const top_cut<real>* cuts = k.cut;
+    bool tied = false;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) node[j] = 1;
+#pragma unroll 1
+    for (int i = 0; i < levels; i++)
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            const top_cut<real> cut = cuts[node[j]];
+            const real x = point[j].coordinate(cut.axis);
+            node[j] = 2 * node[j] + (x >= cut.split);
+            tied = tied || x == cut.split;
+        }
+    if (!tied) return;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        node[j] = 1;
+#pragma unroll 1
+        for (int i = 0; i < levels; i++) {
+            const top_cut<real> cut = cuts[node[j]];
+            const real x = point[j].coordinate(cut.axis);
+            bool right = x > cut.split;
+            if (x == cut.split) right = !top_tied_before_pivot(k, k.heap(root, node[j]), cut.axis, point[j].i);
+            node[j] = 2 * node[j] + right;
+        }
+    }
+}
+
+// Takes what top_descend needs for the nodes of `levels` levels from a root on.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_take_cuts(const top_block<real, dims>& k, int64_t root, int levels,
+                                                     top_cut<real>* cut) {
+    for (int i = 1 + (int)threadIdx.x; i < 1 << levels; i += TOP_THREADS) {
+        const int64_t heap = k.heap(root, i);
+        cut[i].split = sap_real_of(k.work->pivot[heap * k.axes()]);
+        cut[i].axis = k.work->node[heap].axis;
+    }
+}
+
+// Calls work(root, from, to) for the part of each root that lies in the block's ranks.
+template <typename real, int dims, typename work_type>
+static __device__ __forceinline__ void top_each_root(const top_block<real, dims>& k, const work_type& work) {
+    const int64_t count = k.build->count, grains = (count + TOP_GRAIN - 1) / TOP_GRAIN;
+    const int64_t from = min(grains * blockIdx.x / gridDim.x * TOP_GRAIN, count);
+    const int64_t to = min(grains * (blockIdx.x + 1) / gridDim.x * TOP_GRAIN, count);
+    int64_t root = from < to ? (from << k.stage->root_level) / count : 0;
+    while (from < to && k.rank(k.stage->root_level, root + 1) <= from) root++;
+    for (int64_t at = from; at < to; root++) {
+        const int64_t end = min(k.rank(k.stage->root_level, root + 1), to);
+        work(root, (unsigned int)at, (unsigned int)end);
+        at = end;
+    }
 }
 
 #endif

@@ -1,12 +1,126 @@
-// The builder's top: one block a node puts the candidates that are left in their places, which completes the node, and
-// begins its children.
+// The builder's top: a team a node, a block or one of its warps, finds the median among the candidates that were listed,
+// and begins the children.
 #ifndef SAPWOOD_TREE_BALANCED_TOP_RESOLVE_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_TOP_RESOLVE_CUDA_CUH
 
-#include "tree/balanced/top_partition_cuda.cuh"
-#include "tree/balanced/top_select_cuda.cuh"
+#include "tree/balanced/top_count_cuda.cuh"
 
-// Whether candidate x (a rank) comes before y, their keys being equal. The block reads what the level has written.
+// A thread of a team.
+template <bool block> struct top_member {
+    enum {
+        THREADS = block ? TOP_TEAMS * SAP_WARP : (int)SAP_WARP,
+        BINS = block ? TOP_TEAMS * TOP_TEAM_BINS : (int)TOP_TEAM_BINS
+    };
+    int* bins; // [BINS]
+    __device__ __forceinline__ int own() const { return block ? (int)threadIdx.x : sap_lane(); }
+    __device__ __forceinline__ bool leads() const { return !block || threadIdx.x < SAP_WARP; } // its warp does
+};
+
+// Narrows a search by a histogram, by a warp, all of whose lanes have it. `rank`: of the median in the node. The bins were
+// changed by atomics a moment ago, which caches do not see: hence volatile.
+template <typename real>
+static __device__ __forceinline__ void top_narrow(sap_median<real>* median, const int* counts, int bins, int rank) {
+    enum { AHEAD = 8 };
+    const int lane = sap_lane();
+    int before = 0, mine = 0, first = 0;
+    bool found = false;
+    rank -= median->below;
+    for (int at = 0; at < bins && !found; at += AHEAD * SAP_WARP) {
+        int own[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            own[i] = at + i * SAP_WARP < bins ? *(const volatile int*)&counts[at + i * SAP_WARP + lane] : 0;
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const int sum = (int)sap_warp_sum((unsigned int)own[i]);
+            if (found) continue;
+            found = rank < before + sum;
+            mine = own[i];
+            first = at + i * SAP_WARP;
+            if (!found) before += sum;
+        }
+    }
+    int up_to = mine;
+    for (int step = 1; step < SAP_WARP; step *= 2) {
+        const int other = __shfl_up_sync(SAP_ALL_LANES, up_to, (unsigned int)step);
+        if (lane >= step) up_to += other;
+    }
+    const int finder = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank < before + up_to)) - 1;
+    SAP_ASSERT(found && finder >= 0);
+    before += __shfl_sync(SAP_ALL_LANES, up_to - mine, finder);
+    sap_median_take(median, first + finder, bins, before, __shfl_sync(SAP_ALL_LANES, mine, finder));
+}
+
+// Where a listed point is, relative to the candidates that are left; *key: a candidate's key. x: its coordinate on the
+// node's axis.
+template <typename real, int dims>
+static __device__ __forceinline__ int top_class(const top_block<real, dims>& k, const top_team<real, dims>& team,
+                                                const sap_median<real>& median, real x, unsigned int i,
+                                                typename sap_ordinal<real>::type* key) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    ordinal own = sap_ordinal_of(x);
+#pragma unroll 1
+    for (int c = 0; c < median.component; c++) {
+        if (own != team.pivot[c]) return own < team.pivot[c] ? TOP_BEFORE : TOP_AFTER;
+        own = c + 1 == k.axes() ? (ordinal)k.stage->from_ids[i]
+                                : sap_ordinal_of(*k.at(sap_next_axis(team.node.axis, c + 1, k.axes()), i));
+    }
+    *key = own;
+    return own < median.low ? TOP_BEFORE : own <= median.high ? TOP_AMONG : TOP_AFTER;
+}
+
+// Calls work(i, key) for each of the listed points, from `first` on, that are still candidates.
+template <bool block, typename real, int dims, typename work_type>
+static __device__ __forceinline__ void top_each_candidate(const top_block<real, dims>& k, top_member<block> me,
+                                                          const top_team<real, dims>& team, unsigned int first,
+                                                          int count, const work_type& work) {
+    enum { THREADS = top_member<block>::THREADS };
+    const sap_median<real> median = team.node.median;
+    for (int at = me.own(); at < count; at += TOP_ITEMS * THREADS) {
+        real x[TOP_ITEMS];
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++)
+            x[j] = *k.at(team.node.axis, first + (unsigned int)min(at + j * THREADS, count - 1));
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            const int i = at + j * THREADS;
+            typename sap_ordinal<real>::type key;
+            if (i < count && top_class(k, team, median, x[j], first + (unsigned int)i, &key) == TOP_AMONG) work(i, key);
+        }
+    }
+}
+
+// Narrows the listed candidates to so few that they can be ranked.
+template <bool block, typename real, int dims>
+static __device__ __forceinline__ void top_narrow_list(const top_block<real, dims>& k, top_member<block> me,
+                                                       top_team<real, dims>* team, int64_t heap, unsigned int first,
+                                                       int count, int rank) {
+    typedef typename sap_ordinal<real>::type ordinal;
+    enum { THREADS = top_member<block>::THREADS, BINS = top_member<block>::BINS };
+    while (team->node.median.candidates > TOP_RANKED) {
+        const ordinal low = team->node.median.low;
+        const int shift = sap_median_shift(team->node.median, BINS);
+        for (int i = me.own(); i < BINS; i += THREADS) me.bins[i] = 0;
+        wait_for_group<block>();
+        top_each_candidate(k, me, *team, first, count,
+                           [&](int, ordinal key) { atomicAdd(&me.bins[(int)((key - low) >> shift)], 1); });
+        wait_for_group<block>();
+        if (me.leads()) {
+            sap_median<real> median = team->node.median;
+            top_narrow(&median, me.bins, BINS, rank);
+            __syncwarp(); // all have read it
+            if (median.candidates > TOP_RANKED && median.low == median.high) {
+                if (sap_lane() == 0) team->pivot[median.component] = median.low;
+                sap_median_next(&median, team->node.axis, k.axes(), k.work->lower + heap * k.axes(),
+                                k.work->upper + heap * k.axes());
+            }
+            if (sap_lane() == 0) team->node.median = median;
+        }
+        wait_for_group<block>();
+    }
+}
+
+// Whether candidate x (a rank) comes before y, their components up to this one being equal.
 template <typename real, int dims>
 static __device__ bool top_tied_before(const top_block<real, dims>& k, int axis, int component, unsigned int x,
                                        unsigned int y) {
@@ -14,186 +128,196 @@ static __device__ bool top_tied_before(const top_block<real, dims>& k, int axis,
         const int a = sap_next_axis(axis, c, k.axes());
         if (*k.at(a, x) != *k.at(a, y)) return *k.at(a, x) < *k.at(a, y);
     }
-    return k.from_ids[x] < k.from_ids[y];
+    return k.stage->from_ids[x] < k.stage->from_ids[y];
 }
 
-// Moves candidates first + j * TOP_THREADS + thread, for all j below `each`, to ranks to[j] (negative: there is none),
-// and takes the bounds of those that go to side[j]; negative: not of that one. A column is asked for while the one
-// before it is written.
-template <int each, typename real, int dims>
-static __device__ __forceinline__ void top_rearrange(const top_block<real, dims>& k, int64_t first, const int64_t* to,
-                                                     const int* side) {
-    const int64_t pitch = k.pitch, from = first + threadIdx.x;
-    real x[each], next[each];
-    int32_t id[each];
-#pragma unroll
-    for (int j = 0; j < each; j++) {
-        next[j] = to[j] >= 0 ? k.to[from + j * TOP_THREADS] : 0;
-        id[j] = to[j] >= 0 ? k.to_ids[from + j * TOP_THREADS] : 0;
-    }
-    for (int a = 0; a < k.axes(); a++) {
-        real least[2] = {(real)INFINITY, (real)INFINITY}, most[2] = {-(real)INFINITY, -(real)INFINITY};
-#pragma unroll
-        for (int j = 0; j < each; j++) {
-            x[j] = next[j];
-            if (a + 1 < k.axes() && to[j] >= 0) next[j] = k.to[(a + 1) * pitch + from + j * TOP_THREADS];
-        }
-        __syncthreads(); // all have read the column
-#pragma unroll
-        for (int j = 0; j < each; j++) {
-            if (to[j] < 0) continue;
-            k.to[a * pitch + to[j]] = x[j];
-            if (side[j] < 0) continue;
-            least[side[j]] = sap_least(least[side[j]], x[j]);
-            most[side[j]] = sap_most(most[side[j]], x[j]);
-        }
-        top_take_bounds(k, 0, a, least[0], most[0]);
-        top_take_bounds(k, 1, a, least[1], most[1]);
-    }
-    int min_id[2] = {INT32_MAX, INT32_MAX};
-#pragma unroll
-    for (int j = 0; j < each; j++) {
-        if (to[j] < 0) continue;
-        k.to_ids[to[j]] = id[j];
-        if (side[j] >= 0) min_id[side[j]] = min(min_id[side[j]], id[j]);
-    }
-    top_take_min_id(k, 0, min_id[0]);
-    top_take_min_id(k, 1, min_id[1]);
-    __syncthreads();
-}
-
-// Where the thread's candidates first + j * TOP_THREADS + thread are, relative to those of `median`: two bits each.
-template <typename real, int dims>
-static __device__ unsigned int
-top_candidate_kinds(const top_block<real, dims>& k, int axis, const sap_median<real>& median,
-                    const typename sap_ordinal<real>::type* pivot, unsigned int first, int count) {
+// Finds the median among the `count` listed candidates, and writes it.
+template <bool block, typename real, int dims>
+static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims>& k, top_member<block> me,
+                                                      top_team<real, dims>* team, int64_t index, unsigned int first,
+                                                      int count) {
     typedef typename sap_ordinal<real>::type ordinal;
-    static_assert(2 * TOP_EACH <= 32 && TOP_NONE == 3, "two bits tell where a candidate is");
-    unsigned int kinds = ~0u;
-    if (median.component > 0) { // later components decide, which is rare
-#pragma unroll 1
-        for (int j = 0; j < TOP_EACH && j * TOP_THREADS + (int)threadIdx.x < count; j++) {
-            const top_point<real, dims> p = {&k, first + j * TOP_THREADS + threadIdx.x};
-            ordinal key;
-            const int kind = top_class(median, pivot, axis, k.axes(), p, p.coordinate(axis), &key);
-            kinds ^= (unsigned int)(kind ^ TOP_NONE) << 2 * j;
+    const int64_t heap = ((int64_t)1 << k.stage->level) + index;
+    const int rank = (int)(k.rank(k.stage->level + 1, 2 * index + 1) - first);
+    top_narrow_list(k, me, team, heap, first, count, rank);
+    top_each_candidate(k, me, *team, first, count, [&](int i, ordinal key) {
+        const int at = atomicAdd(&team->found, 1);
+        SAP_ASSERT(at < TOP_RANKED);
+        team->key[at] = key;
+        team->list[at] = i;
+    });
+    wait_for_group<block>();
+    if (me.leads()) {
+        const int axis = team->node.axis, component = team->node.median.component, found = team->found;
+        SAP_ASSERT(found == team->node.median.candidates);
+        for (int own = sap_lane(); own < found; own += SAP_WARP) {
+            const ordinal key = team->key[own];
+            const unsigned int at = first + (unsigned int)team->list[own];
+            int before = team->node.median.below;
+            for (int i = 0; i < found; i++) {
+                const ordinal other = team->key[i];
+                before += other < key;
+                if (other == key && i != own)
+                    before += top_tied_before(k, axis, component, first + (unsigned int)team->list[i], at);
+            }
+            if (before != rank) continue;
+            team->median = team->list[own];
+            for (int c = 0; c < k.axes(); c++)
+                k.work->pivot[heap * k.axes() + c] = sap_ordinal_of(*k.at(sap_next_axis(axis, c, k.axes()), at));
+            k.work->pivot_id[heap] = k.stage->from_ids[at];
+            sap_write_node<real>(*k.build, k.stage->level, index, axis, *k.at(axis, at));
         }
-        return kinds;
     }
-#pragma unroll
-    for (int j = 0; j < TOP_EACH; j++) {
-        const unsigned int i = j * TOP_THREADS + threadIdx.x;
-        if ((int)i >= count) continue;
-        const ordinal key = sap_ordinal_of(*k.at(axis, first + i));
-        const int kind = key < median.low ? TOP_BEFORE : key <= median.high ? TOP_AMONG : TOP_AFTER;
-        kinds ^= (unsigned int)(kind ^ TOP_NONE) << 2 * j;
-    }
-    return kinds;
+    wait_for_group<block>();
 }
 
-// Narrows the candidates to so few that they can be ranked, and puts the others to their sides.
+// Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at.
+template <bool block, typename real, int dims>
+static __device__ __forceinline__ void
+top_take_list(const top_block<real, dims>& k, top_member<block> me, top_team<real, dims>* team, int64_t parent,
+              const top_node<real>& node, int bins, unsigned int first, int count) {
+    enum { THREADS = top_member<block>::THREADS };
+    const top_work<real>& w = *k.work;
+    const int all = 2 * k.axes();
+    const unsigned int pivot = first + (unsigned int)team->median;
+    const real split = *k.at(node.axis, pivot);
+    int* sums = w.bins[(k.stage->level + 1) & 1] + (parent - ((int64_t)1 << k.stage->level)) * all * bins;
+    for (int at = me.own(); at < count; at += TOP_ITEMS * THREADS) {
+        top_point<real, dims> point[TOP_ITEMS];
+        int32_t id[TOP_ITEMS];
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            point[j].load(&k, first + (unsigned int)min(at + j * THREADS, count - 1));
+            id[j] = k.stage->from_ids[point[j].i];
+        }
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            if (at + j * THREADS >= count) continue;
+            const real x = point[j].coordinate(node.axis);
+            bool right = x > split;
+            if (x == split) right = point[j].i == pivot || !top_tied_before(k, node.axis, 0, point[j].i, pivot);
+            for (int a = 0; a < k.axes(); a++) {
+                const int side = right * k.axes() + a,
+                          bin = top_take(&team->side[side], point[j].coordinate(a), bins, true);
+                if (bin >= 0) atomicAdd(&sums[side * bins + bin], 1);
+            }
+            atomicMin(&team->min_id[right], id[j]);
+        }
+    }
+    __threadfence();
+    wait_for_group<block>();
+    for (int i = me.own(); i < all; i += THREADS) {
+        if (team->side[i].least > team->side[i].most) continue;
+        team->lower[i] = min(team->lower[i], sap_ordinal_of(team->side[i].least));
+        team->upper[i] = max(team->upper[i], sap_ordinal_of(team->side[i].most));
+    }
+    wait_for_group<block>();
+}
+
+// Takes what is known of the children of a node, or (node NULL) of the tree's root itself.
+template <bool block, typename real, int dims>
+static __device__ __forceinline__ void top_take_sides(const top_block<real, dims>& k, top_member<block> me,
+                                                      top_team<real, dims>* team, int64_t parent,
+                                                      const top_node<real>* node, int bins) {
+    const top_work<real>& w = *k.work;
+    const int sides = (node ? 2 : 1) * k.axes();
+    const int64_t child = node ? 2 * parent : parent;
+    for (int i = me.own(); i < sides; i += top_member<block>::THREADS) {
+        sap_median<real> m;
+        top_span(k, parent, node, i / k.axes(), i % k.axes(), bins, &m);
+        top_begin_side(&team->side[i], m);
+        team->lower[i] = w.lower[child * k.axes() + i];
+        team->upper[i] = w.upper[child * k.axes() + i];
+        if (i % k.axes() == 0) team->min_id[i / k.axes()] = w.min_id[child + i / k.axes()];
+    }
+}
+
+// Begins a node of `level`, whose bounds and histograms are complete: axis, candidates; and writes its box if the tree
+// keeps it. By a warp; the team knows it as child `side`.
 template <typename real, int dims>
-static __device__ void top_sort_out(const top_block<real, dims>& k, int64_t index, int axis,
-                                    const typename sap_ordinal<real>::type* pivot) {
-    top_shared<real, dims>* s = k.shared;
-    const sap_median<real> all = s->node.median;
-    SAP_ASSERT(all.candidates <= TOP_CANDIDATES);
-    const unsigned int first = (unsigned int)(k.rank(index) + all.below);
-    while (s->node.median.candidates > TOP_RANKED) {
-        top_fill_bins(k, axis, pivot, first, first + (unsigned int)all.candidates);
-        top_narrow(k, index, axis, s->bins);
-    }
-    const sap_median<real> median = s->node.median;
-    if (threadIdx.x < 3) s->count[threadIdx.x][0] = 0;
-    __syncthreads();
-    const unsigned int kinds = top_candidate_kinds(k, axis, median, pivot, first, all.candidates);
-    int64_t to[TOP_EACH];
-    int side[TOP_EACH];
-#pragma unroll
-    for (int j = 0; j < TOP_EACH; j++) {
-        const int kind = kinds >> 2 * j & 3;
-        int next[3] = {0, 0, 0};
-        const int place = top_place(kind, __ballot_sync(SAP_ALL_LANES, kind != TOP_NONE), next);
-#pragma unroll
-        for (int c = 0; c < 3; c++) {
-            if (sap_lane() == 0 && next[c]) next[c] = atomicAdd(&s->count[c][0], next[c]);
-            next[c] = __shfl_sync(SAP_ALL_LANES, next[c], 0);
-        }
-        const int64_t base = kind == TOP_BEFORE  ? first + next[TOP_BEFORE]
-                             : kind == TOP_AMONG ? k.rank(index) + median.below + next[TOP_AMONG]
-                                                 : k.rank(index) + median.below + median.candidates + next[TOP_AFTER];
-        to[j] = kind == TOP_NONE ? -1 : base + place;
-        side[j] = kind == TOP_BEFORE ? 0 : kind == TOP_AFTER ? 1 : -1;
-    }
-    top_rearrange<TOP_EACH>(k, first, to, side);
-}
-
-// The rank of the thread's candidate among all; every thread has one at most. A lane keeps each SAP_WARP-th key, and
-// the warp's candidates are compared with all keys at once, one after the other.
-template <typename real, int dims>
-static __device__ int top_rank(const top_block<real, dims>& k, int axis, const sap_median<real>& median,
-                               unsigned int first) {
-    typedef typename sap_ordinal<real>::type ordinal;
-    enum { KEYS = TOP_RANKED / SAP_WARP };
-    top_shared<real, dims>* s = k.shared;
-    const int count = median.candidates, component = median.component, thread = (int)threadIdx.x, lane = sap_lane();
-    SAP_ASSERT(count > 0 && count <= TOP_RANKED);
-    if (thread < count)
-        s->key[thread] = component == k.axes()
-                             ? (ordinal)k.from_ids[first + threadIdx.x]
-                             : sap_ordinal_of(*k.at(sap_next_axis(axis, component, k.axes()), first + threadIdx.x));
-    __syncthreads();
-    if (thread - lane >= count) return 0;
-    ordinal keys[KEYS];
-#pragma unroll
-    for (int i = 0; i < KEYS; i++) keys[i] = i * SAP_WARP + lane < count ? s->key[i * SAP_WARP + lane] : ~(ordinal)0;
-    int rank = 0;
-    for (int other = 0; other < SAP_WARP && thread - lane + other < count; other++) {
-        const int own = thread - lane + other;
-        const ordinal key = s->key[own];
-        int before = 0, equal = 0;
-#pragma unroll
-        for (int i = 0; i < KEYS; i++) {
-            if (i * SAP_WARP >= count) break;
-            before += __popc(__ballot_sync(SAP_ALL_LANES, keys[i] < key));
-            equal += __popc(__ballot_sync(SAP_ALL_LANES, keys[i] == key));
-        }
-        for (int i = 0; equal > 1 && i < count; i += SAP_WARP) // not itself alone
-            before += __popc(
-                __ballot_sync(SAP_ALL_LANES, i + lane < count && i + lane != own && s->key[i + lane] == key &&
-                                                 top_tied_before(k, axis, component, first + (unsigned int)(i + lane),
-                                                                 first + (unsigned int)own)));
-        if (lane == other) rank = before;
-    }
-    return rank;
-}
-
-// Puts a node's candidates in order, which completes it, and begins its children.
-template <typename real, int dims> static __device__ void top_resolve(top_block<real, dims> k, int64_t index) {
+static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k, const top_team<real, dims>& team,
+                                                 int level, int64_t index, int side, int bins) {
     const sap_cuda_build& b = *k.build;
-    top_shared<real, dims>* s = k.shared;
-    const int64_t heap = k.heap(index), middle = sap_rank(b, k.level + 1, 2 * index + 1);
-    const int axis = k.work->axis[heap], thread = (int)threadIdx.x;
-    k.from = k.to;
-    k.row_step = 1;
-    k.axis_step = k.pitch;
-    k.from_ids = k.to_ids;
-    top_clear_bounds(k);
-    if (s->node.median.candidates > TOP_RANKED) top_sort_out(k, index, axis, k.work->pivot + heap * k.axes());
-    const sap_median<real> median = s->node.median;
-    const unsigned int first = (unsigned int)(k.rank(index) + median.below);
-    const int rank = top_rank(k, axis, median, first);
-    int64_t to = -1;
-    if (thread < median.candidates) {
-        to = (int64_t)first + rank;
-        if (to == middle) sap_write_node<real>(b, k.level, index, axis, *k.at(axis, first + threadIdx.x));
+    SAP_ASSERT(level < b.top && index >> level == 0);
+    const typename sap_ordinal<real>::type *lower = team.lower + side * k.axes(), *upper = team.upper + side * k.axes();
+    const int stored = sap_stored_level(b, level);
+    const int64_t heap = ((int64_t)1 << level) + index, from = k.rank(level, index);
+    const int count = (int)(k.rank(level, index + 1) - from);
+    top_node<real> node;
+    node.axis = sap_choose_axis<real>(b, level, count, lower, upper);
+    const int own = side * k.axes() + node.axis;
+    node.median.low = lower[node.axis];
+    node.median.high = upper[node.axis];
+    node.median.origin = team.side[own].origin;
+    node.median.scale = team.side[own].scale;
+    node.median.component = 0;
+    node.median.below = 0;
+    node.median.candidates = count;
+    if (node.median.scale > 0) // else all points of the node are candidates
+        top_narrow(&node.median, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
+                   (int)(k.rank(level + 1, 2 * index + 1) - from));
+    if (sap_lane() == 0) k.work->node[heap] = node;
+    for (int a = sap_lane(); a < k.axes(); a += SAP_WARP) {
+        k.work->lower[heap * k.axes() + a] = lower[a];
+        k.work->upper[heap * k.axes() + a] = upper[a];
+        if (stored < 0) continue;
+        real* box = sap_stored_box<real>(b, stored, index) + 2 * SAP_GROUP * a;
+        box[0] = sap_real_of(lower[a]);
+        box[SAP_GROUP] = sap_real_of(upper[a]);
+        if (a == 0) *sap_stored_min_id(b, stored, index) = team.min_id[side];
     }
-    const int side = to < middle ? 0 : 1;
-    top_rearrange<1>(k, first, &to, &side);
-    top_merge_bounds(k, index);
-    if (thread < 2 && k.level + 1 < b.top)
-        top_begin(k, k.level + 1, 2 * index + thread, s->bound[thread][0], s->bound[thread][1], s->side_min_id[thread]);
+}
+
+// Finds a node's median and begins its children.
+template <bool block, typename real, int dims>
+static __device__ void top_resolve(const top_block<real, dims>& k, top_member<block> me, top_team<real, dims>* team,
+                                   int64_t index, int bins) {
+    const int64_t heap = ((int64_t)1 << k.stage->level) + index;
+    const top_node<real> node = k.work->node[heap];
+    const unsigned int first = (unsigned int)k.rank(k.stage->level, index);
+    SAP_ASSERT(k.work->listed[heap] == node.median.candidates);
+    wait_for_group<block>();
+    if (me.own() == 0) {
+        team->node = node;
+        team->found = 0;
+    }
+    if (bins) top_take_sides(k, me, team, heap, &node, bins);
+    wait_for_group<block>();
+    top_find_pivot(k, me, team, index, first, node.median.candidates);
+    if (bins == 0) return;
+    top_take_list(k, me, team, heap, node, bins, first, node.median.candidates);
+    const int warp = block ? (int)threadIdx.x / SAP_WARP : 0, warps = block ? (int)TOP_TEAMS : 1;
+    for (int side = warp; side < 2; side += warps)
+        top_begin(k, *team, k.stage->level + 1, 2 * index + side, side, bins);
+}
+
+// A warp or a block a node of the level. Level -1: begins the tree's root. The points are those that were listed.
+template <typename real, int dims>
+static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
+    build_resolve(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
+                  const __grid_constant__ top_stage<real> stage) {
+    typedef top_teams<real, dims> shared_type;
+    SAP_CUDA_SHARED(shared_type, shared);
+    const top_block<real, dims> k = {&b, &w, &stage, NULL};
+    const int warp = (int)threadIdx.x / SAP_WARP;
+    if (sap_build_is_bad(b)) return;
+    const top_member<false> own = {shared->bins + warp * TOP_TEAM_BINS};
+    if (stage.level < 0) {
+        if (warp > 0) return;
+        top_take_sides(k, own, &shared->team[0], 1, (const top_node<real>*)NULL, stage.bins);
+        __syncwarp();
+        top_begin(k, shared->team[0], 0, 0, 0, stage.bins);
+        return;
+    }
+    const int64_t first = (int64_t)blockIdx.x * stage.teams, level = (int64_t)1 << stage.level;
+    const int64_t end = min(first + stage.teams, level);
+    const int alone = stage.teams > 1 ? TOP_TEAM_LISTED : -1; // with so many a warp is left alone
+    for (int64_t index = first; index < end; index++)
+        if (w.node[level + index].median.candidates > alone)
+            top_resolve(k, top_member<true>{shared->bins}, &shared->team[0], index, stage.bins);
     __syncthreads();
+    if (first + warp < end && w.node[level + first + warp].median.candidates <= alone)
+        top_resolve(k, own, &shared->team[warp], first + warp, stage.bins);
 }
 
 #endif

@@ -1,0 +1,221 @@
+// The builder's top: one pass over all points takes the bounds and histograms of a level's children, and lists the
+// candidates for its medians.
+#ifndef SAPWOOD_TREE_BALANCED_TOP_COUNT_CUDA_CUH
+#define SAPWOOD_TREE_BALANCED_TOP_COUNT_CUDA_CUH
+
+#include "tree/balanced/top_node_cuda.cuh"
+
+// The least and the greatest of reals, kept as they are: as integers positive ones have their order, negative ones the
+// opposite one. There is neither minus zero nor NaN.
+static __device__ __forceinline__ void top_lower(float* least, float x) {
+    if (x >= 0)
+        atomicMin((int*)least, __float_as_int(x));
+    else
+        atomicMax((unsigned int*)least, __float_as_uint(x));
+}
+static __device__ __forceinline__ void top_raise(float* most, float x) {
+    if (x >= 0)
+        atomicMax((int*)most, __float_as_int(x));
+    else
+        atomicMin((unsigned int*)most, __float_as_uint(x));
+}
+static __device__ __forceinline__ void top_lower(double* least, double x) {
+    if (x >= 0)
+        atomicMin((long long*)least, __double_as_longlong(x));
+    else
+        atomicMax((unsigned long long*)least, (unsigned long long)__double_as_longlong(x));
+}
+static __device__ __forceinline__ void top_raise(double* most, double x) {
+    if (x >= 0)
+        atomicMax((long long*)most, __double_as_longlong(x));
+    else
+        atomicMin((unsigned long long*)most, (unsigned long long)__double_as_longlong(x));
+}
+
+// Takes a coordinate into the bounds of a child, and returns its bin or, if there are none, -1. Bounds are read first,
+// since most points change nothing.
+template <typename real>
+static __device__ __forceinline__ int top_take(top_side<real>* shared, real x, int bins, bool is_there) {
+    const top_side<real> side = *shared;
+    if (is_there && x < side.least) top_lower(&shared->least, x);
+    if (is_there && x > side.most) top_raise(&shared->most, x);
+    const real place = is_there ? (x - side.origin) * side.scale : 0;
+    SAP_ASSERT(place >= 0);
+    return is_there && side.scale > 0 ? min((int)place, bins - 1) : -1;
+}
+
+template <typename real>
+static __device__ __forceinline__ void top_begin_side(top_side<real>* side, const sap_median<real>& m) {
+    side->least = (real)INFINITY;
+    side->most = -(real)INFINITY;
+    side->origin = m.origin;
+    side->scale = m.scale;
+}
+
+// Copies a candidate to a place among those of its node, in the buffer that is free.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_list(const top_block<real, dims>& k, int64_t heap, int place,
+                                                unsigned int i) {
+    const int64_t to = k.rank(k.stage->level, heap - ((int64_t)1 << k.stage->level)) + place;
+    for (int a = 0; a < k.axes(); a++) *k.to(a, to) = *k.at(a, i) + 0;
+    k.stage->to_ids[to] = k.id(i);
+}
+
+// Has a warp's candidates wait in shared memory; those that find no room there are listed at once.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_await(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                 int64_t root, bool is_one, int node, unsigned int i) {
+    bool has_room = true;
+    if (is_one) {
+        const int at = atomicAdd(&s->staged, 1);
+        has_room = at < (int)top_counting<real, dims>::STAGED;
+        if (has_room) {
+            s->rank[at] = i;
+            s->place[at] = node << TOP_PLACE_BITS | atomicAdd(&s->listed[node], 1);
+        }
+    }
+    for (unsigned int left = __ballot_sync(SAP_ALL_LANES, !has_room); left;) {
+        const int leader = __ffs((int)left) - 1, own = __shfl_sync(SAP_ALL_LANES, node, leader);
+        const unsigned int peers = __ballot_sync(SAP_ALL_LANES, !has_room && node == own);
+        const int64_t heap = k.heap(root, own);
+        int base = 0;
+        if (sap_lane() == leader) base = atomicAdd(&k.work->listed[heap], __popc(peers));
+        base = __shfl_sync(SAP_ALL_LANES, base, leader);
+        left &= ~peers;
+        if (peers >> sap_lane() & 1) top_list(k, heap, base + __popc(peers & sap_lanes_below()), i);
+    }
+}
+
+// Begins a root's children: bounds of nothing, empty histograms.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_count_begin(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                       int64_t root, int nodes, int children, int bins) {
+    const top_work<real>& w = *k.work;
+    __syncthreads();
+    if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, s->cut);
+    for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS) {
+        const top_node<real> node = w.node[k.heap(root, i)];
+        s->cut[i].axis = node.axis;
+        s->low[i] = sap_real_of(node.median.low);
+        s->high[i] = sap_median_last(node.median);
+        s->listed[i] = 0;
+    }
+    if (threadIdx.x == 0) s->staged = 0;
+    if (bins == 0) return;
+    for (int i = (int)threadIdx.x; i < children * k.axes(); i += TOP_THREADS) {
+        const int child = i / k.axes();
+        const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : 1;
+        sap_median<real> m;
+        top_span(k, parent, nodes ? &w.node[parent] : NULL, child % 2, i % k.axes(), bins, &m);
+        top_begin_side(&s->side[i], m);
+        if (i % k.axes() == 0) s->min_id[child] = INT32_MAX;
+    }
+    for (int i = (int)threadIdx.x; i < children * k.axes() * bins; i += TOP_THREADS) s->counts[i] = 0;
+}
+
+// Lists the candidates that wait.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_list_staged(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                       int64_t root, int nodes) {
+    const int staged = min(s->staged, (int)top_counting<real, dims>::STAGED);
+    for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS)
+        if (s->listed[i]) s->listed[i] = atomicAdd(&k.work->listed[k.heap(root, i)], s->listed[i]);
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < staged; i += TOP_THREADS) {
+        const int place = s->place[i], node = place >> TOP_PLACE_BITS;
+        top_list(k, k.heap(root, node), s->listed[node] + (place & ((1 << TOP_PLACE_BITS) - 1)), s->rank[i]);
+    }
+}
+
+// Adds what the block has found to the children.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_count_end(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                     int64_t root, int children, int bins, bool ids) {
+    const top_work<real>& w = *k.work;
+    const int all = children * k.axes();
+    const int64_t first = ((int64_t)1 << (k.stage->level + 1)) + root * children;
+    int* sums = w.bins[(k.stage->level + 1) & 1] + root * all * bins;
+    for (int i = (int)threadIdx.x; i < all * bins; i += TOP_THREADS)
+        if (s->counts[i]) atomicAdd(&sums[i], s->counts[i]);
+    for (int i = (int)threadIdx.x; i < all; i += TOP_THREADS) {
+        if (s->side[i].least > s->side[i].most) continue;
+        atomicMin(&w.lower[first * k.axes() + i], sap_ordinal_of(s->side[i].least));
+        atomicMax(&w.upper[first * k.axes() + i], sap_ordinal_of(s->side[i].most));
+    }
+    for (int i = (int)threadIdx.x; ids && i < children; i += TOP_THREADS) atomicMin(&w.min_id[first + i], s->min_id[i]);
+}
+
+// Counts ranks [from, to) of a root. bins 0: the children belong to the tree's bottom, and are not counted.
+template <typename real, int dims>
+static __device__ void top_count(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int bins,
+                                 unsigned int from, unsigned int to) {
+    const int below = k.stage->level - k.stage->root_level, nodes = below < 0 ? 0 : 1 << below,
+              children = nodes ? 2 * nodes : 1;
+    const bool ids = bins > 0 && k.stage->level >= 0 && sap_stored_level(*k.build, k.stage->level + 1) >= 0;
+    top_count_begin(k, s, root, nodes, children, bins);
+    __syncthreads();
+    for (unsigned int at = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS; at < to; at += TOP_TILE) {
+        top_point<real, dims> point[TOP_ITEMS];
+        int child[TOP_ITEMS];
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) point[j].load(&k, min(at + j * SAP_WARP + sap_lane(), to - 1));
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            point[j].settle();
+            child[j] = 0;
+        }
+        if (nodes) {
+            int node[TOP_ITEMS];
+            top_descend(k, root, below, point, node);
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) {
+                const real x = point[j].coordinate(s->cut[node[j]].axis);
+                const bool after = x > s->high[node[j]], among = !after && x >= s->low[node[j]];
+                child[j] = among ? -1 : 2 * node[j] + after - children;
+                top_await(k, s, root, among && at + j * SAP_WARP + sap_lane() < to, node[j], point[j].i);
+            }
+        }
+        if (bins == 0) continue;
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++)
+            if (at + j * SAP_WARP + sap_lane() >= to) child[j] = -1;
+#pragma unroll
+        for (int a = 0; a < (dims ? dims : k.axes()); a++) {
+            int bin[TOP_ITEMS];
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++)
+                bin[j] =
+                    top_take(&s->side[max(child[j], 0) * k.axes() + a], point[j].coordinate(a), bins, child[j] >= 0);
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++)
+                if (bin[j] >= 0) atomicAdd(&s->counts[(child[j] * k.axes() + a) * bins + bin[j]], 1);
+        }
+        if (!ids) continue;
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            const int id = k.id(point[j].i);
+            if (child[j] >= 0 && id < *(volatile int*)&s->min_id[child[j]]) atomicMin(&s->min_id[child[j]], id);
+        }
+    }
+    __syncthreads();
+    top_list_staged(k, s, root, nodes);
+    if (bins > 0) top_count_end(k, s, root, children, bins, ids);
+}
+
+template <typename real, int dims>
+static __global__ void __launch_bounds__(TOP_THREADS)
+    build_count(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
+                const __grid_constant__ top_stage<real> stage) {
+    typedef top_counting<real, dims> shared_type;
+    SAP_CUDA_SHARED(shared_type, shared);
+    const top_block<real, dims> k = {&b, &w, &stage, shared->cut};
+    if (sap_build_is_bad(b)) return;
+    int* clear = w.bins[stage.level & 1];
+    for (int64_t i = (int64_t)blockIdx.x * TOP_THREADS + threadIdx.x; i < w.bins_total;
+         i += (int64_t)gridDim.x * TOP_THREADS)
+        clear[i] = 0;
+    top_each_root(
+        k, [&](int64_t root, unsigned int from, unsigned int to) { top_count(k, shared, root, stage.bins, from, to); });
+}
+
+#endif
