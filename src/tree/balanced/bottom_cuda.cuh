@@ -11,7 +11,7 @@
 #include "tree/balanced/median_cuda.cuh"
 
 enum {
-    BOTTOM_THREADS = 1024,
+    BOTTOM_THREADS = 512,
     BOTTOM_WARPS = BOTTOM_THREADS / SAP_WARP,
     WARP_ITEMS = 8, // points a lane, at most
     WARP_POINTS = SAP_WARP * WARP_ITEMS,
@@ -409,7 +409,7 @@ template <typename real, int dims> static __device__ void bottom_split(const bot
 
 // Builds one subtree.
 template <typename real, int dims>
-static __global__ void __launch_bounds__(BOTTOM_THREADS)
+static __global__ void __launch_bounds__(BOTTOM_THREADS, 2)
     build_bottom(const __grid_constant__ sap_cuda_build b, int capacity, real most) {
     SAP_CUDA_SHARED(bottom_shared<real>, shared);
     bottom_block<real, dims> k;
