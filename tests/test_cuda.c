@@ -204,6 +204,30 @@ TEST(arrays_on_either_side) {
 
 // ---- The caller's stream and memory
 
+// Points that share a bin of their node's histogram, which all blocks look through together, and so many columns that points
+// move more than once.
+TEST(the_top_of_the_builder) {
+    static const struct {
+        family kind;
+        int64_t count;
+        int32_t dims, real_bits;
+    } cases[] = {{FAMILY_EQUAL, 70000, 2, 32}, {FAMILY_OUTLIER, 70001, 3, 32}, {FAMILY_UNIFORM, 14000, 16, 64}};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cloud points = cloud_of_family(cases[i].kind, cases[i].count, cases[i].dims, cases[i].real_bits, 0, 2);
+        sap_tree *tree = NULL, *expected = NULL;
+        NOTE("%s", family_name(cases[i].kind));
+        CHECK_STATUS(build(s.cpu, &points, NULL, &expected), SAP_OK);
+        CHECK_STATUS(build(s.gpu, &points, NULL, &tree), SAP_OK);
+        CHECK(trees_equal(expected, tree));
+        sap_tree_free(tree);
+        sap_tree_free(expected);
+        cloud_free(&points);
+    }
+    close_scene(&s);
+}
+
 TEST(nothing_waits_in_the_callers_stream) {
     scene s;
     OPEN_SCENE(&s, cuda_tools_stream());

@@ -80,6 +80,7 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_
         w.listed[i] = w.moved[i] = 0;
     }
     for (int64_t i = first; i < w.bins_total; i += step) w.bins[0][i] = 0;
+    if (first < SAP_MAX_DEPTH) w.meeting->arrived[first] = 0;
 }
 
 #endif

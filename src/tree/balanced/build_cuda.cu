@@ -55,6 +55,7 @@ static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins
     w->listed = (int*)next_array(&at, nodes, sizeof(int));
     w->moved = (int*)next_array(&at, nodes, sizeof(int));
     for (int i = 0; i < 2; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
+    w->meeting = (top_meeting<real>*)next_array(&at, 1, sizeof(top_meeting<real>));
     return (size_t)(at - memory);
 }
 
@@ -79,12 +80,14 @@ template <typename real, int dims>
 static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work,
                          top_stage<real> stage, int64_t blocks) {
     const int64_t nodes = stage.level < 0 ? 1 : (int64_t)1 << stage.level;
+    const int64_t multiprocessors = call->cuda->multiprocessors;
     sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
     stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
-    stage.teams = nodes > 2 * (int64_t)call->cuda->multiprocessors ? TOP_TEAMS : 1;
     sap_cuda_launch(call, build_count<real, dims>, count, b, work, stage);
-    sap_cuda_grid resolve = {(nodes + stage.teams - 1) / stage.teams, TOP_TEAMS * SAP_WARP,
-                             sizeof(top_teams<real, dims>), false};
+    stage.teams = nodes > 2 * multiprocessors ? TOP_TEAMS : 1;
+    stage.together = stage.level >= 0 && nodes <= multiprocessors && b.count >> stage.level > TOP_ALL_LISTED;
+    sap_cuda_grid resolve = {stage.together ? multiprocessors : (nodes + stage.teams - 1) / stage.teams,
+                             TOP_TEAMS * SAP_WARP, sizeof(top_teams<real, dims>), stage.together};
     stage.from = stage.to; // where the candidates are listed
     stage.row_step = 1;
     stage.axis_step = b.points.pitch;

@@ -16,11 +16,13 @@ enum {
     TOP_COUNTS = 12288,    // of a block, in all its histograms
     TOP_BINS = 4096,       // of a histogram, at most
     TOP_BINS_LEAST = 32,
-    TOP_BIN_POINTS = 256,  // fewer bins rather than fewer points in each
-    TOP_RANKED = 64,       // candidates that a warp ranks
-    TOP_TEAMS = 16,        // warps of a block that find medians, where there are many nodes
-    TOP_TEAM_BINS = 128,   // of the candidates' histogram of such a warp; a block has TOP_TEAMS times as many
-    TOP_TEAM_LISTED = 4096 // candidates with which a warp is left alone
+    TOP_BIN_POINTS = 256,   // fewer bins rather than fewer points in each
+    TOP_RANKED = 64,        // candidates that a warp ranks
+    TOP_TEAMS = 16,         // warps of a block that find medians, where there are many nodes
+    TOP_TEAM_BINS = 128,    // of the candidates' histogram of such a warp; a block has TOP_TEAMS times as many
+    TOP_TEAM_LISTED = 4096, // candidates with which a warp is left alone
+    TOP_ALL_LISTED = 65536, // with which a block is, at levels of few nodes; with more, all blocks find the median
+    TOP_ALL_BINS = TOP_TEAMS * TOP_TEAM_BINS
 };
 
 // A node whose median is searched for.
@@ -32,7 +34,16 @@ template <typename real> struct top_node {
 // Where a point is in the total order, relative to its node's candidates.
 enum { TOP_BEFORE, TOP_AMONG, TOP_AFTER };
 
-// What the kernel works with, in global memory. [node] counts in heap order.
+// What blocks that find a median together tell each other.
+template <typename real> struct top_meeting {
+    int bins[3][TOP_ALL_BINS]; // one is filled, one is read, one is cleared
+    typename sap_ordinal<real>::type key[TOP_RANKED];
+    int list[TOP_RANKED];
+    int found;
+    unsigned int arrived[SAP_MAX_DEPTH]; // [level] blocks at the barrier, so far
+};
+
+// What the kernels work with, in global memory. [node] counts in heap order.
 template <typename real> struct top_work {
     typedef typename sap_ordinal<real>::type ordinal;
     ordinal *lower, *upper; // [node][dims] bounds
@@ -44,6 +55,7 @@ template <typename real> struct top_work {
     int* moved;             // [node] points that have moved there
     int* bins[2];           // [node of a level][dims][bins] histograms: one is filled and read, one is cleared
     int64_t bins_total;
+    top_meeting<real>* meeting;
 };
 
 // A border between the halves of a node.
@@ -70,7 +82,7 @@ template <typename real, int dims> struct top_counting {
 };
 enum { TOP_PLACE_BITS = 20 };
 
-// Those who find a node's median: the block or a warp of it.
+// What those who find a node's median have: a warp, a block, or all blocks, each the same.
 template <typename real, int dims> struct top_team {
     typedef typename sap_ordinal<real>::type ordinal;
     enum { AXES = dims ? dims : SAP_MAX_DIMS };
@@ -86,7 +98,7 @@ template <typename real, int dims> struct top_team {
 
 template <typename real, int dims> struct top_teams {
     top_team<real, dims> team[TOP_TEAMS];
-    int bins[TOP_TEAMS * TOP_TEAM_BINS];
+    int bins[TOP_ALL_BINS];
 };
 
 // Points that are moved, in the order of their children. dims 0: a column at a time, ids too.
@@ -110,6 +122,7 @@ template <typename real> struct top_stage {
     int root_level, level; // of the nodes whose points lie together; of those that are split, or to which points move
     int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
     int teams;             // nodes a block that resolves them
+    bool together;         // all blocks run at once
 };
 
 // What a thread needs at hand: what the kernel was called with. dims 0: known at run time only.

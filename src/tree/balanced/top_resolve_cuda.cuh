@@ -1,19 +1,31 @@
-// The builder's top: a team a node, a block or one of its warps, finds the median among the candidates that were listed,
-// and begins the children.
+// The builder's top: a block a node, one of its warps, or all blocks one node after another, find the median among the
+// candidates that were listed, and begin the children.
 #ifndef SAPWOOD_TREE_BALANCED_TOP_RESOLVE_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_TOP_RESOLVE_CUDA_CUH
 
 #include "tree/balanced/top_count_cuda.cuh"
 
-// A thread of a team.
-template <bool block> struct top_member {
+enum { TOP_WARP, TOP_BLOCK, TOP_ALL };
+
+// A thread of those who find a median.
+template <int who> struct top_member {
     enum {
-        THREADS = block ? TOP_TEAMS * SAP_WARP : (int)SAP_WARP,
-        BINS = block ? TOP_TEAMS * TOP_TEAM_BINS : (int)TOP_TEAM_BINS
+        LOCAL = who == TOP_WARP ? (int)SAP_WARP : TOP_TEAMS * SAP_WARP, // threads that share memory
+        BINS = who == TOP_WARP ? (int)TOP_TEAM_BINS : (int)TOP_ALL_BINS
     };
-    int* bins; // [BINS]
-    __device__ __forceinline__ int own() const { return block ? (int)threadIdx.x : sap_lane(); }
-    __device__ __forceinline__ bool leads() const { return !block || threadIdx.x < SAP_WARP; } // its warp does
+    int* bins;           // [BINS] shared
+    unsigned int rounds; // of the barrier of all blocks
+    __device__ __forceinline__ int local() const { return who == TOP_WARP ? sap_lane() : (int)threadIdx.x; }
+    __device__ __forceinline__ int own() const { return local() + (who == TOP_ALL ? (int)blockIdx.x * LOCAL : 0); }
+    __device__ __forceinline__ int threads() const { return who == TOP_ALL ? (int)gridDim.x * LOCAL : (int)LOCAL; }
+    // Whether its warp does what one warp does; in each block, if there are several.
+    __device__ __forceinline__ bool leads() const { return who == TOP_WARP || threadIdx.x < SAP_WARP; }
+    // Whether it writes what there is once.
+    __device__ __forceinline__ bool writes() const { return who != TOP_ALL || blockIdx.x == 0; }
+    static __device__ __forceinline__ void wait(void) { wait_for_group<who != TOP_WARP>(); }
+    template <typename real, int dims> __device__ __forceinline__ void meet(const top_block<real, dims>& k) {
+        sap_cuda_meet(&k.work->meeting->arrived[k.stage->level], &rounds);
+    }
 };
 
 // Narrows a search by a histogram, by a warp, all of whose lanes have it. `rank`: of the median in the node. The bins were
@@ -70,20 +82,20 @@ static __device__ __forceinline__ int top_class(const top_block<real, dims>& k, 
 }
 
 // Calls work(i, key) for each of the listed points, from `first` on, that are still candidates.
-template <bool block, typename real, int dims, typename work_type>
-static __device__ __forceinline__ void top_each_candidate(const top_block<real, dims>& k, top_member<block> me,
+template <int who, typename real, int dims, typename work_type>
+static __device__ __forceinline__ void top_each_candidate(const top_block<real, dims>& k, top_member<who>* me,
                                                           const top_team<real, dims>& team, unsigned int first,
                                                           int count, const work_type& work) {
-    enum { THREADS = top_member<block>::THREADS };
     const sap_median<real> median = team.node.median;
-    for (int at = me.own(); at < count; at += TOP_ITEMS * THREADS) {
+    const int threads = me->threads();
+    for (int at = me->own(); at < count; at += TOP_ITEMS * threads) {
         real x[TOP_ITEMS];
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++)
-            x[j] = *k.at(team.node.axis, first + (unsigned int)min(at + j * THREADS, count - 1));
+            x[j] = *k.at(team.node.axis, first + (unsigned int)min(at + j * threads, count - 1));
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
-            const int i = at + j * THREADS;
+            const int i = at + j * threads;
             typename sap_ordinal<real>::type key;
             if (i < count && top_class(k, team, median, x[j], first + (unsigned int)i, &key) == TOP_AMONG) work(i, key);
         }
@@ -91,23 +103,34 @@ static __device__ __forceinline__ void top_each_candidate(const top_block<real, 
 }
 
 // Narrows the listed candidates to so few that they can be ranked.
-template <bool block, typename real, int dims>
-static __device__ __forceinline__ void top_narrow_list(const top_block<real, dims>& k, top_member<block> me,
+template <int who, typename real, int dims>
+static __device__ __forceinline__ void top_narrow_list(const top_block<real, dims>& k, top_member<who>* me,
                                                        top_team<real, dims>* team, int64_t heap, unsigned int first,
                                                        int count, int rank) {
     typedef typename sap_ordinal<real>::type ordinal;
-    enum { THREADS = top_member<block>::THREADS, BINS = top_member<block>::BINS };
-    while (team->node.median.candidates > TOP_RANKED) {
+    enum { LOCAL = top_member<who>::LOCAL, BINS = top_member<who>::BINS };
+    top_meeting<real>* meeting = k.work->meeting;
+    for (int round = 0; team->node.median.candidates > TOP_RANKED; round++) {
         const ordinal low = team->node.median.low;
         const int shift = sap_median_shift(team->node.median, BINS);
-        for (int i = me.own(); i < BINS; i += THREADS) me.bins[i] = 0;
-        wait_for_group<block>();
+        for (int i = me->local(); i < BINS; i += LOCAL) me->bins[i] = 0;
+        me->wait();
         top_each_candidate(k, me, *team, first, count,
-                           [&](int, ordinal key) { atomicAdd(&me.bins[(int)((key - low) >> shift)], 1); });
-        wait_for_group<block>();
-        if (me.leads()) {
+                           [&](int, ordinal key) { atomicAdd(&me->bins[(int)((key - low) >> shift)], 1); });
+        me->wait();
+        const int* bins = me->bins;
+        if (who == TOP_ALL) {
+            int *sums = meeting->bins[round % 3], *clear = meeting->bins[(round + 1) % 3];
+            for (int i = me->local(); i < BINS; i += LOCAL) {
+                if (me->bins[i]) atomicAdd(&sums[i], me->bins[i]);
+                if (me->writes()) clear[i] = 0;
+            }
+            me->meet(k);
+            bins = sums;
+        }
+        if (me->leads()) {
             sap_median<real> median = team->node.median;
-            top_narrow(&median, me.bins, BINS, rank);
+            top_narrow(&median, bins, BINS, rank);
             __syncwarp(); // all have read it
             if (median.candidates > TOP_RANKED && median.low == median.high) {
                 if (sap_lane() == 0) team->pivot[median.component] = median.low;
@@ -116,7 +139,7 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
             }
             if (sap_lane() == 0) team->node.median = median;
         }
-        wait_for_group<block>();
+        me->wait();
     }
 }
 
@@ -132,22 +155,32 @@ static __device__ bool top_tied_before(const top_block<real, dims>& k, int axis,
 }
 
 // Finds the median among the `count` listed candidates, and writes it.
-template <bool block, typename real, int dims>
-static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims>& k, top_member<block> me,
+template <int who, typename real, int dims>
+static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims>& k, top_member<who>* me,
                                                       top_team<real, dims>* team, int64_t index, unsigned int first,
                                                       int count) {
     typedef typename sap_ordinal<real>::type ordinal;
     const int64_t heap = ((int64_t)1 << k.stage->level) + index;
     const int rank = (int)(k.rank(k.stage->level + 1, 2 * index + 1) - first);
+    top_meeting<real>* meeting = k.work->meeting;
     top_narrow_list(k, me, team, heap, first, count, rank);
     top_each_candidate(k, me, *team, first, count, [&](int i, ordinal key) {
-        const int at = atomicAdd(&team->found, 1);
+        const int at = atomicAdd(who == TOP_ALL ? &meeting->found : &team->found, 1);
         SAP_ASSERT(at < TOP_RANKED);
-        team->key[at] = key;
-        team->list[at] = i;
+        (who == TOP_ALL ? meeting->key : team->key)[at] = key;
+        (who == TOP_ALL ? meeting->list : team->list)[at] = i;
     });
-    wait_for_group<block>();
-    if (me.leads()) {
+    me->wait();
+    if (who == TOP_ALL) {
+        me->meet(k);
+        if (threadIdx.x == 0) team->found = *(volatile int*)&meeting->found;
+        if (threadIdx.x < TOP_RANKED) {
+            team->key[threadIdx.x] = *(volatile ordinal*)&meeting->key[threadIdx.x];
+            team->list[threadIdx.x] = *(volatile int*)&meeting->list[threadIdx.x];
+        }
+        __syncthreads();
+    }
+    if (me->leads()) {
         const int axis = team->node.axis, component = team->node.median.component, found = team->found;
         SAP_ASSERT(found == team->node.median.candidates);
         for (int own = sap_lane(); own < found; own += SAP_WARP) {
@@ -162,37 +195,38 @@ static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims
             }
             if (before != rank) continue;
             team->median = team->list[own];
+            if (!me->writes()) continue;
             for (int c = 0; c < k.axes(); c++)
                 k.work->pivot[heap * k.axes() + c] = sap_ordinal_of(*k.at(sap_next_axis(axis, c, k.axes()), at));
             k.work->pivot_id[heap] = k.stage->from_ids[at];
             sap_write_node<real>(*k.build, k.stage->level, index, axis, *k.at(axis, at));
         }
     }
-    wait_for_group<block>();
+    me->wait();
 }
 
 // Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at.
-template <bool block, typename real, int dims>
+template <int who, typename real, int dims>
 static __device__ __forceinline__ void
-top_take_list(const top_block<real, dims>& k, top_member<block> me, top_team<real, dims>* team, int64_t parent,
+top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team, int64_t parent,
               const top_node<real>& node, int bins, unsigned int first, int count) {
-    enum { THREADS = top_member<block>::THREADS };
+    typedef typename sap_ordinal<real>::type ordinal;
     const top_work<real>& w = *k.work;
-    const int all = 2 * k.axes();
+    const int all = 2 * k.axes(), threads = me->threads();
     const unsigned int pivot = first + (unsigned int)team->median;
     const real split = *k.at(node.axis, pivot);
     int* sums = w.bins[(k.stage->level + 1) & 1] + (parent - ((int64_t)1 << k.stage->level)) * all * bins;
-    for (int at = me.own(); at < count; at += TOP_ITEMS * THREADS) {
+    for (int at = me->own(); at < count; at += TOP_ITEMS * threads) {
         top_point<real, dims> point[TOP_ITEMS];
         int32_t id[TOP_ITEMS];
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
-            point[j].load(&k, first + (unsigned int)min(at + j * THREADS, count - 1));
+            point[j].load(&k, first + (unsigned int)min(at + j * threads, count - 1));
             id[j] = k.stage->from_ids[point[j].i];
         }
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
-            if (at + j * THREADS >= count) continue;
+            if (at + j * threads >= count) continue;
             const real x = point[j].coordinate(node.axis);
             bool right = x > split;
             if (x == split) right = point[j].i == pivot || !top_tied_before(k, node.axis, 0, point[j].i, pivot);
@@ -205,24 +239,37 @@ top_take_list(const top_block<real, dims>& k, top_member<block> me, top_team<rea
         }
     }
     __threadfence();
-    wait_for_group<block>();
-    for (int i = me.own(); i < all; i += THREADS) {
-        if (team->side[i].least > team->side[i].most) continue;
-        team->lower[i] = min(team->lower[i], sap_ordinal_of(team->side[i].least));
-        team->upper[i] = max(team->upper[i], sap_ordinal_of(team->side[i].most));
+    me->wait();
+    for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
+        if (team->side[i].least <= team->side[i].most) {
+            team->lower[i] = min(team->lower[i], sap_ordinal_of(team->side[i].least));
+            team->upper[i] = max(team->upper[i], sap_ordinal_of(team->side[i].most));
+        }
+        if (who != TOP_ALL) continue;
+        atomicMin(&w.lower[2 * parent * k.axes() + i], team->lower[i]);
+        atomicMax(&w.upper[2 * parent * k.axes() + i], team->upper[i]);
+        if (i < 2) atomicMin(&w.min_id[2 * parent + i], team->min_id[i]);
     }
-    wait_for_group<block>();
+    me->wait();
+    if (who != TOP_ALL) return;
+    me->meet(k);
+    for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
+        team->lower[i] = *(volatile ordinal*)&w.lower[2 * parent * k.axes() + i];
+        team->upper[i] = *(volatile ordinal*)&w.upper[2 * parent * k.axes() + i];
+        if (i < 2) team->min_id[i] = *(volatile int*)&w.min_id[2 * parent + i];
+    }
+    __syncthreads();
 }
 
 // Takes what is known of the children of a node, or (node NULL) of the tree's root itself.
-template <bool block, typename real, int dims>
-static __device__ __forceinline__ void top_take_sides(const top_block<real, dims>& k, top_member<block> me,
+template <int who, typename real, int dims>
+static __device__ __forceinline__ void top_take_sides(const top_block<real, dims>& k, top_member<who>* me,
                                                       top_team<real, dims>* team, int64_t parent,
                                                       const top_node<real>* node, int bins) {
     const top_work<real>& w = *k.work;
     const int sides = (node ? 2 : 1) * k.axes();
     const int64_t child = node ? 2 * parent : parent;
-    for (int i = me.own(); i < sides; i += top_member<block>::THREADS) {
+    for (int i = me->local(); i < sides; i += top_member<who>::LOCAL) {
         sap_median<real> m;
         top_span(k, parent, node, i / k.axes(), i % k.axes(), bins, &m);
         top_begin_side(&team->side[i], m);
@@ -269,24 +316,32 @@ static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k,
 }
 
 // Finds a node's median and begins its children.
-template <bool block, typename real, int dims>
-static __device__ void top_resolve(const top_block<real, dims>& k, top_member<block> me, top_team<real, dims>* team,
+template <int who, typename real, int dims>
+static __device__ void top_resolve(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team,
                                    int64_t index, int bins) {
     const int64_t heap = ((int64_t)1 << k.stage->level) + index;
     const top_node<real> node = k.work->node[heap];
     const unsigned int first = (unsigned int)k.rank(k.stage->level, index);
     SAP_ASSERT(k.work->listed[heap] == node.median.candidates);
-    wait_for_group<block>();
-    if (me.own() == 0) {
+    me->wait();
+    if (me->local() == 0) {
         team->node = node;
         team->found = 0;
     }
+    if (who == TOP_ALL) {
+        for (int i = me->local(); i < TOP_ALL_BINS && me->writes(); i += top_member<who>::LOCAL)
+            k.work->meeting->bins[0][i] = 0;
+        if (me->own() == 0) k.work->meeting->found = 0;
+        me->meet(k);
+    }
     if (bins) top_take_sides(k, me, team, heap, &node, bins);
-    wait_for_group<block>();
+    me->wait();
     top_find_pivot(k, me, team, index, first, node.median.candidates);
+    SAP_ASSERT(who != TOP_ALL || bins > 0); // else a block might begin the next node while another one reads this one's
     if (bins == 0) return;
     top_take_list(k, me, team, heap, node, bins, first, node.median.candidates);
-    const int warp = block ? (int)threadIdx.x / SAP_WARP : 0, warps = block ? (int)TOP_TEAMS : 1;
+    const int warp = who == TOP_WARP ? 0 : (int)threadIdx.x / SAP_WARP, warps = who == TOP_WARP ? 1 : (int)TOP_TEAMS;
+    if (!me->writes()) return;
     for (int side = warp; side < 2; side += warps)
         top_begin(k, *team, k.stage->level + 1, 2 * index + side, side, bins);
 }
@@ -301,23 +356,28 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     const top_block<real, dims> k = {&b, &w, &stage, NULL};
     const int warp = (int)threadIdx.x / SAP_WARP;
     if (sap_build_is_bad(b)) return;
-    const top_member<false> own = {shared->bins + warp * TOP_TEAM_BINS};
+    top_member<TOP_WARP> own = {shared->bins + warp * TOP_TEAM_BINS, 0};
     if (stage.level < 0) {
         if (warp > 0) return;
-        top_take_sides(k, own, &shared->team[0], 1, (const top_node<real>*)NULL, stage.bins);
+        top_take_sides(k, &own, &shared->team[0], 1, (const top_node<real>*)NULL, stage.bins);
         __syncwarp();
         top_begin(k, shared->team[0], 0, 0, 0, stage.bins);
         return;
     }
-    const int64_t first = (int64_t)blockIdx.x * stage.teams, level = (int64_t)1 << stage.level;
-    const int64_t end = min(first + stage.teams, level);
+    const top_node<real>* nodes = w.node + ((int64_t)1 << stage.level);
+    const int most = stage.together ? TOP_ALL_LISTED : INT_MAX;
+    top_member<TOP_ALL> one = {shared->bins, 0};
+    for (int64_t index = 0; stage.together && index >> stage.level == 0; index++)
+        if (nodes[index].median.candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
+    const int64_t first = (int64_t)blockIdx.x * stage.teams, end = min(first + stage.teams, (int64_t)1 << stage.level);
     const int alone = stage.teams > 1 ? TOP_TEAM_LISTED : -1; // with so many a warp is left alone
+    top_member<TOP_BLOCK> all = {shared->bins, 0};
     for (int64_t index = first; index < end; index++)
-        if (w.node[level + index].median.candidates > alone)
-            top_resolve(k, top_member<true>{shared->bins}, &shared->team[0], index, stage.bins);
+        if (nodes[index].median.candidates > alone && nodes[index].median.candidates <= most)
+            top_resolve(k, &all, &shared->team[0], index, stage.bins);
     __syncthreads();
-    if (first + warp < end && w.node[level + first + warp].median.candidates <= alone)
-        top_resolve(k, own, &shared->team[warp], first + warp, stage.bins);
+    if (first + warp < end && nodes[first + warp].median.candidates <= alone)
+        top_resolve(k, &own, &shared->team[warp], first + warp, stage.bins);
 }
 
 #endif
