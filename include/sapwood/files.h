@@ -168,6 +168,20 @@ SAP_API sap_status sap_points_parse_with(sap_device* device, const void* bytes, 
 SAP_API sap_status sap_points_read_with(sap_device* device, const char* path, sap_format format, int32_t real_bits,
                                         const sap_points_read_options* options, sap_point_set** set);
 
+/**
+ * Reads one of `parts` parts of a file, counted from 0: of `all` rows all / parts, one more in the first all % parts. So
+ * ranks (cluster.h) read one file together. *first is the part's first row and *all the rows of the file; each may be
+ * NULL. The file is mapped where it can be, and only the part's pages are touched, if rows lie behind one another: NPY,
+ * PLY that is binary and whose vertices have no lists, PCD that is binary, LAS. All of them together may have more than 2^31-1
+ * rows. real_bits 0 judges integers by this part alone, so parts may differ: the largest is that of the file.
+ *
+ * Errors: as ::sap_points_read_with; SAP_ERROR_ARGUMENT (a part that is none); SAP_ERROR_UNSUPPORTED (other formats, such as
+ * text, LAZ, and what is packed, which are read from their start; options.with_fields).
+ */
+SAP_API sap_status sap_points_read_part(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                        const sap_points_read_options* options, int32_t part, int32_t parts,
+                                        int64_t* first, int64_t* all, sap_point_set** set);
+
 /** What a table of numbers holds. */
 typedef enum sap_number { SAP_INT32 = 0, SAP_INT64 = 1, SAP_FLOAT32 = 2, SAP_FLOAT64 = 3 } sap_number;
 
@@ -189,6 +203,20 @@ typedef struct sap_table {
  * SAP_ERROR_IO, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table);
+
+/**
+ * Writes some rows of a table of `all` rows into an NPY file: `table` from row `first` on, each in its place, and the
+ * header with row 0, or where there are no rows. When all rows have been written, in any order, by any number of threads
+ * and processes, the file is the one that ::sap_table_write makes, if it was empty or absent before: it is made if it
+ * is absent, and never cut. Rename it over an older one when it is complete.
+ *
+ * Processes of several machines need a file system on which bytes that one of them writes are never overwritten by what
+ * another one has cached: local ones, Lustre, GPFS, BeeGFS, CephFS are; NFS is not where two parts meet in a page.
+ *
+ * Errors: SAP_ERROR_ARGUMENT (as there; rows beyond `all`), SAP_ERROR_IO, SAP_ERROR_RANGE (a file that is too long).
+ */
+SAP_API sap_status sap_table_write_part(sap_device* device, const char* path, sap_table table, int64_t first,
+                                        int64_t all);
 
 /** How to write points. All zero is the default for each field; NULL means all defaults. */
 typedef struct sap_points_write_options {

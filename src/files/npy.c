@@ -244,9 +244,12 @@ sap_status sap_npy_header_read(const sap_source* source, int most_axes, sap_npy_
 }
 
 // Checks the columns of `rows` rows and makes points of them.
-static sap_status take_columns(const sap_source* source, const sap_column* columns, int32_t dims, int64_t rows,
+static sap_status take_columns(const sap_source* source, sap_column* columns, int32_t dims, int64_t rows,
                                const sap_field_drafts* others, sap_point_set** set) {
     bool fits = true;
+    int64_t first;
+    rows = sap_part_take(source, rows, &first);
+    for (int32_t axis = 0; axis < dims; axis++) columns[axis].first += (size_t)first * columns[axis].stride;
     for (int32_t axis = 0; axis < dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], rows);
     sap_point_set* made;
     sap_sink sink;

@@ -91,6 +91,22 @@ static sap_format detect(const sap_source* source, sap_format suffix) {
     return suffix == SAP_FORMAT_CSV ? SAP_FORMAT_CSV : SAP_FORMAT_XYZ;
 }
 
+int64_t sap_part_take(const sap_source* source, int64_t rows, int64_t* first) {
+    sap_part* part = source->part;
+    *first = 0;
+    if (!part) return rows;
+    const int64_t each = rows / part->parts, more = rows % part->parts; // the first parts have one row more
+    *first = each * part->part + (part->part < more ? part->part : more);
+    part->first = *first;
+    part->all = rows;
+    return each + (part->part < more);
+}
+
+sap_status sap_part_refuse(const sap_source* source, const char* what) {
+    if (!source->part) return SAP_OK;
+    return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1, "%s is read from its start to its end, not in parts", what);
+}
+
 sap_status sap_foreign_check(const sap_source* source) {
     const bool tree = sap_source_begins(source, "SAPTREE\n"), mesh_tree = sap_source_begins(source, "SAPMESH\n");
     if (tree || mesh_tree)
@@ -116,7 +132,9 @@ static sap_status parse(const sap_source* source, sap_format format, sap_format 
         return sap_bad_byte(source, SAP_ERROR_UNSUPPORTED, -1, "%s holds a mesh, not points; convert it to PLY first",
                             sap_format_name(format));
     sap_point_set* made = NULL;
-    sap_status status = readers[format](source, &made);
+    sap_status status = SAP_OK;
+    if (format == SAP_FORMAT_XYZ || format == SAP_FORMAT_CSV) status = sap_part_refuse(source, "text");
+    if (status == SAP_OK) status = readers[format](source, &made);
     // Other formats say of which type their numbers are.
     const bool by_digits = source->real_bits == 0 && (format == SAP_FORMAT_XYZ || format == SAP_FORMAT_CSV);
     if (status == SAP_OK && by_digits && made->real_bits == 32 && source->float_error > 0)
@@ -133,8 +151,10 @@ sap_status sap_source_parse(const sap_source* source, sap_format format, sap_for
     sap_source plain = *source;
     sap_file_bytes unpacked;
     const bool archive = sap_npz_begins(source) && (format == SAP_FORMAT_AUTO || format == SAP_FORMAT_NPY);
-    sap_status status =
-        archive ? sap_npz_take(&plain, source->member, usual, &unpacked) : sap_gzip_unpack(&plain, &unpacked);
+    sap_status status = archive ? sap_part_refuse(source, "an archive") : SAP_OK;
+    if (sap_source_begins(source, "\x1f\x8b\x08")) status = sap_part_refuse(source, "what gzip has packed");
+    if (status != SAP_OK) return status;
+    status = archive ? sap_npz_take(&plain, source->member, usual, &unpacked) : sap_gzip_unpack(&plain, &unpacked);
     if (status == SAP_OK) status = sap_foreign_check(&plain);
     if (status == SAP_OK && source->member && !archive) status = sap_member_refuse(source);
     if (status == SAP_OK) status = parse(&plain, archive ? SAP_FORMAT_NPY : format, suffix, set);

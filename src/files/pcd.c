@@ -159,17 +159,22 @@ static sap_status too_short(const sap_pcd_header* h, int64_t row) {
 }
 
 // `bytes`: as of sap_pcd_fields.
-static sap_status take_columns(const sap_pcd_header* h, const sap_column* columns, const unsigned char* bytes,
+static sap_status take_columns(const sap_pcd_header* h, sap_column* columns, const unsigned char* bytes,
                                sap_point_set** made) {
     const sap_source* source = h->lines.source;
+    int64_t first;
+    const int64_t rows = sap_part_take(source, h->points, &first);
     bool fits = true;
-    for (int axis = 0; axis < h->dims; axis++) fits = fits && sap_column_fits_float(&columns[axis], h->points);
+    for (int axis = 0; axis < h->dims; axis++) {
+        columns[axis].first += (size_t)first * columns[axis].stride;
+        fits = fits && sap_column_fits_float(&columns[axis], rows);
+    }
     sap_sink sink;
-    sap_status status = sap_columns_check(source, columns, h->dims, h->points);
+    sap_status status = sap_columns_check(source, columns, h->dims, rows);
     if (status != SAP_OK) return status;
-    status = sap_point_set_make(source, h->points, h->dims, fits, made, &sink);
+    status = sap_point_set_make(source, rows, h->dims, fits, made, &sink);
     if (status != SAP_OK) return status;
-    sap_columns_store(columns, h->dims, h->points, &sink);
+    sap_columns_store(columns, h->dims, rows, &sink);
     return source->with_fields ? sap_pcd_fields(h, bytes, *made) : SAP_OK;
 }
 
@@ -286,6 +291,8 @@ sap_status sap_read_pcd(const sap_source* source, sap_point_set** set) {
     sap_status status = read_lines(&h);
     if (status == SAP_OK) status = read_fields(&h);
     if (status == SAP_OK) status = check_points(&h);
+    if (status == SAP_OK && h.data != SAP_PCD_BINARY)
+        status = sap_part_refuse(source, h.data == SAP_PCD_COMPRESSED ? "a compressed PCD" : "a PCD of text");
     if (status == SAP_OK)
         status = h.data == SAP_PCD_BINARY       ? read_binary(&h, &made)
                  : h.data == SAP_PCD_COMPRESSED ? read_compressed(&h, &made)

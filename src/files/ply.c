@@ -277,10 +277,10 @@ static sap_status walk_list_vertices(const sap_ply_file* ply, const unsigned cha
 }
 
 // Vertices of which all rows are alike: looks at them.
-static sap_status check_vertices(const sap_ply_file* ply, const sap_column* columns, sap_sink* sink) {
+static sap_status check_vertices(const sap_ply_file* ply, const sap_column* columns, int64_t rows, sap_sink* sink) {
     for (int32_t axis = 0; axis < ply->dims; axis++)
-        sink->fits_float = sink->fits_float && sap_column_fits_float(&columns[axis], ply->vertex->count);
-    return sap_columns_check(ply->source, columns, ply->dims, ply->vertex->count);
+        sink->fits_float = sink->fits_float && sap_column_fits_float(&columns[axis], rows);
+    return sap_columns_check(ply->source, columns, ply->dims, rows);
 }
 
 static sap_status read_binary(sap_ply_file* ply, sap_point_set** made) {
@@ -297,12 +297,17 @@ static sap_status read_binary(sap_ply_file* ply, sap_point_set** made) {
     sap_column columns[SAP_MAX_DIMS];
     sap_sink sink = {NULL, NULL, true, ply->source->real_bits};
     vertex_columns(ply, first, columns);
-    sap_status status = vertex->lists ? walk_list_vertices(ply, first, &sink) : check_vertices(ply, columns, &sink);
-    if (status == SAP_OK)
-        status = sap_point_set_make(ply->source, vertex->count, ply->dims, sink.fits_float, made, &sink);
+    sap_status status = vertex->lists ? sap_part_refuse(ply->source, "a PLY whose vertices have lists") : SAP_OK;
+    if (status != SAP_OK) return status;
+    int64_t before;
+    const int64_t rows = sap_part_take(ply->source, vertex->count, &before);
+    for (int32_t axis = 0; axis < ply->dims && !vertex->lists; axis++)
+        columns[axis].first += (size_t)before * columns[axis].stride;
+    status = vertex->lists ? walk_list_vertices(ply, first, &sink) : check_vertices(ply, columns, rows, &sink);
+    if (status == SAP_OK) status = sap_point_set_make(ply->source, rows, ply->dims, sink.fits_float, made, &sink);
     if (status != SAP_OK) return status;
     if (vertex->lists) return walk_list_vertices(ply, first, &sink);
-    sap_columns_store(columns, ply->dims, vertex->count, &sink);
+    sap_columns_store(columns, ply->dims, rows, &sink);
     return SAP_OK;
 }
 
@@ -318,6 +323,8 @@ sap_status sap_ply_points(sap_ply_file* ply, sap_point_set** set) {
     if (ply->mesh && ply->dims < 3)
         return sap_bad_line(ply->source, SAP_ERROR_FORMAT, ply->vertex->line,
                             "element vertex has no 'z', which a mesh needs");
+    if (ply->ascii) status = sap_part_refuse(ply->source, "a PLY of text");
+    if (status != SAP_OK) return status;
     return ply->ascii ? read_text(ply, set) : read_binary(ply, set);
 }
 

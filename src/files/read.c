@@ -91,8 +91,8 @@ sap_status sap_points_read(sap_device* device, const char* path, sap_format form
     return sap_points_read_with(device, path, format, real_bits, NULL, set);
 }
 
-sap_status sap_points_read_with(sap_device* device, const char* path, sap_format format, int32_t real_bits,
-                                const sap_points_read_options* options, sap_point_set** set) {
+static sap_status read_points(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                              const sap_points_read_options* options, sap_part* part, sap_point_set** set) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
     sap_status status = sap_format_check(device, format);
@@ -107,6 +107,7 @@ sap_status sap_points_read_with(sap_device* device, const char* path, sap_format
     sap_source source = {.device = device,
                          .real_bits = real_bits,
                          .chosen = &chosen,
+                         .part = part,
                          .more_columns = sap_path_has_more_columns(path),
                          .nameless = sap_format_of(path) == SAP_FORMAT_AUTO};
     status = sap_reading_take(options, &source);
@@ -117,6 +118,28 @@ sap_status sap_points_read_with(sap_device* device, const char* path, sap_format
     if (status == SAP_OK) status = sap_source_parse(&source, format, sap_format_of(path), set);
     sap_file_release(device, &file);
     return status;
+}
+
+sap_status sap_points_read_with(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                const sap_points_read_options* options, sap_point_set** set) {
+    return read_points(device, path, format, real_bits, options, NULL, set);
+}
+
+sap_status sap_points_read_part(sap_device* device, const char* path, sap_format format, int32_t real_bits,
+                                const sap_points_read_options* options, int32_t part, int32_t parts, int64_t* first,
+                                int64_t* all, sap_point_set** set) {
+    if (!device) return SAP_ERROR_ARGUMENT;
+    if (part < 0 || part >= parts)
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "part: %d is none of %d parts, which count from 0", (int)part,
+                        (int)parts);
+    if (options && options->with_fields)
+        return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.with_fields: parts of files have coordinates alone");
+    sap_part wanted = {.part = part, .parts = parts};
+    const sap_status status = read_points(device, path, format, real_bits, options, &wanted, set);
+    if (status != SAP_OK) return status;
+    if (first) *first = wanted.first;
+    if (all) *all = wanted.all;
+    return SAP_OK;
 }
 
 sap_status sap_mesh_read(sap_device* device, const char* path, sap_format format, const sap_mesh_read_options* options,

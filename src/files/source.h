@@ -19,6 +19,12 @@ typedef struct sap_chosen {
 
 enum { SAP_SHOWN_BYTES = 28 }; // room for text that is shown in a sentence
 
+// Which rows of a file are wanted, and, once a reader has seen how many there are, where they begin.
+typedef struct sap_part {
+    int32_t part, parts;
+    int64_t first, all;
+} sap_part;
+
 typedef struct sap_source {
     const sap_device* device;
     const char* name;             // the path, for error messages, or NULL
@@ -35,6 +41,7 @@ typedef struct sap_source {
     double extent;            // this, or, if it is 0, of the largest side of their bounds; float_error 0: any way
     bool again;               // what the log tells of the file has been told
     bool with_fields;         // all else that points have is wanted, too
+    sap_part* part;           // NULL: all rows
 } sap_source;
 
 // A reader of one format: parses all of the source.
@@ -68,6 +75,11 @@ sap_status sap_path_check(const sap_device* device, const char* path);
 sap_span sap_path_suffix(const char* path);
 // Whether a path's suffix says that other numbers than coordinates follow the first three.
 bool sap_path_has_more_columns(const char* path);
+
+// How many of a file's rows are wanted; *first is the row with which they begin.
+int64_t sap_part_take(const sap_source* source, int64_t rows, int64_t* first);
+// Where a part is wanted, refuses a file that is read from its start to its end; `what` it is.
+sap_status sap_part_refuse(const sap_source* source, const char* what);
 
 // Takes the columns out of options, which may be NULL. Errors: SAP_ERROR_ARGUMENT.
 sap_status sap_chosen_take(const sap_device* device, const sap_points_read_options* options, sap_chosen* chosen);

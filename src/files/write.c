@@ -16,7 +16,7 @@ typedef struct writing {
     char separator; // of CSV
 } writing;
 
-static const size_t number_bytes[] = {4, 8, 4, 8};
+size_t sap_number_bytes(sap_number number) { return number == SAP_INT32 || number == SAP_FLOAT32 ? 4 : 8; }
 
 static void put_text(const writing* w, const char* text) { sap_output_text(w->output, text); }
 
@@ -104,26 +104,30 @@ static void put_values(const writing* w) {
     }
 }
 
-static void write_npy(const writing* w) {
+size_t sap_npy_header_make(const sap_table* table, int64_t rows, char header[SAP_NPY_HEADER_BYTES]) {
     static const char* const types[] = {"<i4", "<i8", "<f4", "<f8"};
-    char shape[64], header[192];
-    long long rows = w->table->rows, columns = w->table->columns;
-    if (columns)
-        snprintf(shape, sizeof shape, "(%lld, %lld)", rows, columns);
+    char shape[64];
+    if (table->columns)
+        snprintf(shape, sizeof shape, "(%lld, %lld)", (long long)rows, (long long)table->columns);
     else
-        snprintf(shape, sizeof shape, "(%lld,)", rows);
+        snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
     // Magic, version 1.0 and a length of two bytes; all of it filled with blanks up to a multiple of 64.
     const size_t start = 10;
     memcpy(header, "\x93NUMPY\x01\x00", start - 2);
-    int written = snprintf(header + start, sizeof header - start,
-                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", types[w->table->number], shape);
+    int written = snprintf(header + start, SAP_NPY_HEADER_BYTES - start,
+                           "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", types[table->number], shape);
     size_t length = start + (size_t)written, padded = sap_align(length + 1);
-    SAP_ASSERT(length < padded && padded <= sizeof header && padded - start <= 0xffff);
+    SAP_ASSERT(length < padded && padded <= SAP_NPY_HEADER_BYTES && padded - start <= 0xffff);
     memset(header + length, ' ', padded - length);
     header[padded - 1] = '\n';
     header[start - 2] = (char)((padded - start) & 0xff);
     header[start - 1] = (char)((padded - start) >> 8);
-    sap_output_put(w->output, header, padded);
+    return padded;
+}
+
+static void write_npy(const writing* w) {
+    char header[SAP_NPY_HEADER_BYTES];
+    sap_output_put(w->output, header, sap_npy_header_make(w->table, w->table->rows, header));
     put_values(w);
 }
 
@@ -207,7 +211,7 @@ static sap_status check_range(sap_device* device, const sap_table* table, int64_
     return SAP_OK;
 }
 
-static sap_status check_table(sap_device* device, const sap_table* table) {
+sap_status sap_table_check(sap_device* device, const sap_table* table) {
     if (table->number < SAP_INT32 || table->number > SAP_FLOAT64)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "table.number: unknown number type %d", (int)table->number);
     if (table->rows < 0) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: is negative");
@@ -215,7 +219,7 @@ static sap_status check_table(sap_device* device, const sap_table* table) {
     int64_t columns = table->columns ? table->columns : 1, values;
     size_t bytes;
     if (__builtin_mul_overflow(table->rows, columns, &values) || (uint64_t)values > SIZE_MAX ||
-        !sap_size_multiply((uint64_t)values, number_bytes[table->number], &bytes))
+        !sap_size_multiply((uint64_t)values, sap_number_bytes(table->number), &bytes))
         return sap_fail(device, SAP_ERROR_ARGUMENT, "table.rows: times columns does not fit the address space");
     if (!table->values && values) return sap_fail(device, SAP_ERROR_ARGUMENT, "table.values: is NULL");
     return SAP_OK;
@@ -243,7 +247,7 @@ sap_status sap_write_format(sap_device* device, const char* path, bool of_points
 sap_status sap_table_write(sap_device* device, const char* path, sap_format format, sap_table table) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!path) return sap_fail(device, SAP_ERROR_ARGUMENT, "path: is NULL");
-    sap_status status = check_table(device, &table);
+    sap_status status = sap_table_check(device, &table);
     if (status == SAP_OK) status = sap_write_format(device, path, false, &format);
     if (status != SAP_OK) return status;
     int64_t columns = table.columns ? table.columns : 1;
@@ -254,7 +258,7 @@ sap_status sap_table_write(sap_device* device, const char* path, sap_format form
     sap_output output;
     status = sap_output_open(&output, device, path);
     if (status != SAP_OK) return status;
-    writing w = {&output, &table, columns, number_bytes[table.number], sap_csv_separator(path)};
+    writing w = {&output, &table, columns, sap_number_bytes(table.number), sap_csv_separator(path)};
     if (format == SAP_FORMAT_PLY)
         write_ply(&w);
     else if (format == SAP_FORMAT_NPY)

@@ -153,7 +153,7 @@ static sap_status check_count(const sap_source* source, sap_las_header* h) {
         return sap_bad_byte(source, SAP_ERROR_FORMAT, (int64_t)source->size,
                             "the file ends before point %llu of %llu; it is truncated; get it again",
                             (unsigned long long)rows + 1, (unsigned long long)count);
-    if (count > INT32_MAX)
+    if (count > INT32_MAX && !source->part)
         return sap_bad_byte(source, SAP_ERROR_RANGE, -1, "%llu points are more than the 2147483647 that ids can number",
                             (unsigned long long)count);
     h->count = (int64_t)count;

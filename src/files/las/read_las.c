@@ -11,6 +11,7 @@ typedef struct las_reading {
     const sap_source* behind; // where the records behind the points are: what LASzip unpacks has none
     sap_las_header header;
     sap_las_items items;
+    int64_t first; // row that is wanted
     int32_t dims;
     const sap_las_item* axes[SAP_MAX_DIMS];
 } las_reading;
@@ -57,7 +58,7 @@ static bool is_axis(const las_reading* r, const sap_las_item* item) {
 }
 
 static const unsigned char* record_at(const las_reading* r, int64_t row) {
-    return r->source->bytes + r->header.points_at + (size_t)row * r->header.record_size;
+    return r->source->bytes + r->header.points_at + (size_t)(r->first + row) * r->header.record_size;
 }
 
 static sap_status take_points(const las_reading* r, sap_point_set** made) {
@@ -158,6 +159,7 @@ static sap_status read_plain(const sap_source* source, const sap_source* whole, 
     r.header.late_at = header->late_at;
     r.header.late_end = header->late_end;
     r.header.late_records = header->late_records;
+    if (status == SAP_OK) r.header.count = sap_part_take(source, r.header.count, &r.first);
     if (status == SAP_OK) status = sap_las_items_of_format(source, &r.header, &r.items);
     if (status == SAP_OK) status = sap_las_items_extra(source, &r.header, true, &r.items);
     if (status == SAP_OK) status = choose_axes(&r);
@@ -174,6 +176,7 @@ sap_status sap_read_las(const sap_source* source, sap_point_set** set) {
     sap_file_bytes unpacked = {NULL, 0, 0};
     sap_source plain = *source;
     sap_status status = sap_las_header_read(source, &header);
+    if (status == SAP_OK && header.packed) status = sap_part_refuse(source, "LAZ");
     if (status == SAP_OK && header.packed) {
         status = sap_laszip_unpack(source, &header, &unpacked);
         plain.bytes = unpacked.memory;
