@@ -713,6 +713,44 @@ TEST(a_rank_leaves) {
     on_threads(FEW_RANKS, leave_alone, NULL);
 }
 
+// What programs send themselves: each rank's number to all, to each, and summed up.
+static void send_numbers(rank_thread* r, void* context) {
+    (void)context;
+    const int32_t rank = sap_comm_rank(r->comm), size = sap_comm_size(r->comm);
+    int32_t all[MOST_RANKS], sent[MOST_RANKS * 2], came[MOST_RANKS * 2];
+    int64_t send_bytes[MOST_RANKS], receive_bytes[MOST_RANKS];
+    uint64_t sums[2] = {(uint64_t)rank, 1};
+    CHECK_STATUS(sap_comm_all_gather(r->comm, &rank, sizeof rank, all), SAP_OK);
+    int64_t at = 0, count = 0;
+    for (int32_t p = 0; p < size; p++) { // an odd rank gets two numbers of each, an even one gets one
+        CHECK_EQUAL(all[p], p);
+        send_bytes[p] = (1 + p % 2) * (int64_t)sizeof *sent;
+        receive_bytes[p] = (1 + rank % 2) * (int64_t)sizeof *came;
+        for (int i = 0; i < 1 + p % 2; i++) sent[at++] = 100 * rank + p;
+        count += 1 + rank % 2;
+    }
+    CHECK_STATUS(sap_comm_all_to_all(r->comm, sent, send_bytes, came, receive_bytes), SAP_OK);
+    for (int64_t i = 0; i < count; i++) CHECK_EQUAL(came[i], 100 * (i / (1 + rank % 2)) + rank);
+    CHECK_STATUS(sap_comm_all_reduce(r->comm, SAP_REDUCE_SUM, sums, 2), SAP_OK);
+    CHECK_EQUAL(sums[0], size * (size - 1) / 2);
+    CHECK_EQUAL(sums[1], size);
+    CHECK_STATUS(sap_comm_all_gather(r->comm, NULL, 0, NULL), SAP_OK);
+    CHECK_STATUS(sap_comm_all_reduce(r->comm, SAP_REDUCE_MAX, NULL, 0), SAP_OK);
+    // What is wrong on one rank ends all.
+    const bool wrong = rank == size - 1;
+    CHECK_STATUS(sap_comm_all_gather(r->comm, &rank, wrong ? -1 : (int64_t)sizeof rank, all), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_all_reduce(r->comm, SAP_REDUCE_SUM, sums, 2), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_all_to_all(r->comm, sent, send_bytes, came, NULL), SAP_ERROR_ARGUMENT);
+}
+
+TEST(programs_send_what_is_theirs) {
+    NEEDS_RANKS;
+    CHECK_STATUS(sap_comm_all_gather(NULL, NULL, 0, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_all_to_all(NULL, NULL, NULL, NULL, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_comm_all_reduce(NULL, SAP_REDUCE_SUM, NULL, 0), SAP_ERROR_ARGUMENT);
+    for (int32_t size = 1; size <= 5; size += 2) on_threads(size, send_numbers, NULL);
+}
+
 TEST(handles_are_checked) {
     NEEDS_RANKS;
     sap_comm* comms[2];

@@ -96,6 +96,18 @@ SAP_API sap_status sap_comm_split(sap_comm* comm, int32_t color, int32_t key, sa
  */
 SAP_API void sap_comm_abort(sap_comm* comm, sap_status status);
 
+/**
+ * What a program may send itself: as ::sap_comm_engine says of gather. Collective, as the next two are. They carry what
+ * they are given and agree on nothing beside it. A failure is the engine's, and so is an argument that is wrong (a NULL
+ * with bytes, a negative number): it ends the communicator, because others wait. Errors: SAP_ERROR_ARGUMENT; the engine's.
+ */
+SAP_API sap_status sap_comm_all_gather(sap_comm* comm, const void* mine, int64_t bytes, void* all);
+/** All-to-all: as ::sap_comm_engine says of exchange; how many bytes come must be known. */
+SAP_API sap_status sap_comm_all_to_all(sap_comm* comm, const void* send, const int64_t* send_bytes, void* receive,
+                                       const int64_t* receive_bytes);
+/** All-reduce, in place: as ::sap_comm_engine says of reduce. */
+SAP_API sap_status sap_comm_all_reduce(sap_comm* comm, sap_reduction how, uint64_t* values, int64_t count);
+
 /** A tree over the points of all ranks. It never changes; one thread of each rank may use it at a time. */
 typedef struct sap_cluster_tree sap_cluster_tree;
 

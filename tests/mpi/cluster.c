@@ -78,7 +78,7 @@ static void check_tree(sap_comm* comm, sap_device* device, const float* coords) 
 int main(int count, char** arguments) {
     MPI_Init(&count, &arguments);
     sap_device* device = NULL;
-    sap_comm *comm = NULL, *part = NULL;
+    sap_comm *comm = NULL, *part = NULL, *world = NULL;
     const sap_device_options options = {.processor = SAP_CPU, .threads = 1};
     float* coords = make_points();
     check(coords && sap_device_open(&options, &device) == SAP_OK, "sap_device_open");
@@ -91,6 +91,10 @@ int main(int count, char** arguments) {
         check((part == NULL) == (rank == 0), "the parts");
         if (part) check_tree(part, device, coords);
     }
+    check(sap_comm_open_world(NULL, NULL) == SAP_ERROR_ARGUMENT, "no handle");
+    check(sap_comm_open_world(NULL, &world) == SAP_OK, "sap_comm_open_world"); // and leaves MPI as it is
+    check(sap_comm_size(world) == sap_comm_size(comm) && sap_comm_rank(world) == sap_comm_rank(comm), "the world");
+    sap_comm_close(world);
     sap_comm_close(part);
     sap_comm_close(comm);
     sap_device_close(device);

@@ -26,6 +26,14 @@ extern "C" {
  */
 SAP_API sap_status sap_comm_open_mpi(MPI_Comm mpi, const sap_allocator* allocator, sap_comm** comm);
 
+/**
+ * Makes a handle for all processes that a launcher has started, in a program that need not know MPI: it may load
+ * libsapwood_mpi when it runs, as the command `sapwood` does. Initialises MPI (MPI_THREAD_FUNNELED) if nobody has; then
+ * closing the handle finalises MPI, so it is to be closed after all others. Collective over them. Errors: as
+ * ::sap_comm_open_mpi; SAP_ERROR_IO also if MPI was finalised before.
+ */
+SAP_API sap_status sap_comm_open_world(const sap_allocator* allocator, sap_comm** comm);
+
 #ifdef __cplusplus
 }
 #endif

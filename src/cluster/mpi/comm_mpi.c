@@ -15,7 +15,8 @@ typedef struct engine_state {
     MPI_Comm mpi;
     int rank, size;
     sap_allocator allocator;
-    bool heap; // no allocator was given
+    bool heap;  // no allocator was given
+    bool begun; // MPI, by this handle, which ends it
 } engine_state;
 
 static sap_status status_of(int error) { return error == MPI_SUCCESS ? SAP_OK : SAP_ERROR_IO; }
@@ -106,6 +107,7 @@ static void close_state(void* state) {
     const sap_allocator memory = e->allocator;
     const bool heap = e->heap;
     MPI_Comm_free(&e->mpi);
+    if (e->begun) MPI_Finalize();
     if (heap)
         free(e);
     else
@@ -116,14 +118,14 @@ static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part
 
 static const sap_comm_engine engine = {gather, exchange, reduce, split, abort_job, close_state, false, {0}};
 
-// Makes a handle that owns `mpi`, unless memory is lacking on one of its ranks.
-static sap_status open_on(MPI_Comm mpi, const sap_allocator* allocator, sap_comm** comm) {
+// Makes a handle that owns `mpi`, and MPI if it was begun for it, unless memory is lacking on one of its ranks.
+static sap_status open_on(MPI_Comm mpi, bool begun, const sap_allocator* allocator, sap_comm** comm) {
     engine_state* e = allocator ? allocator->allocate(allocator->user, sizeof *e, 64) : malloc(sizeof *e);
     sap_comm* made = NULL;
     sap_status status = e ? SAP_OK : SAP_ERROR_MEMORY;
     MPI_Comm_set_errhandler(mpi, MPI_ERRORS_RETURN);
     if (e) {
-        *e = (engine_state){.mpi = mpi, .heap = !allocator};
+        *e = (engine_state){.mpi = mpi, .heap = !allocator, .begun = begun};
         if (allocator) e->allocator = *allocator;
         MPI_Comm_rank(mpi, &e->rank);
         MPI_Comm_size(mpi, &e->size);
@@ -141,6 +143,7 @@ static sap_status open_on(MPI_Comm mpi, const sap_allocator* allocator, sap_comm
         close_state(e);
     else
         MPI_Comm_free(&mpi);
+    if (begun && !e) MPI_Finalize();
     return (sap_status)worst;
 }
 
@@ -149,7 +152,7 @@ static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part
     MPI_Comm divided;
     *part = NULL;
     if (MPI_Comm_split(e->mpi, color < 0 ? MPI_UNDEFINED : color, key, &divided) != MPI_SUCCESS) return SAP_ERROR_IO;
-    return divided == MPI_COMM_NULL ? SAP_OK : open_on(divided, e->heap ? NULL : &e->allocator, part);
+    return divided == MPI_COMM_NULL ? SAP_OK : open_on(divided, false, e->heap ? NULL : &e->allocator, part);
 }
 
 sap_status sap_comm_open_mpi(MPI_Comm mpi, const sap_allocator* allocator, sap_comm** comm) {
@@ -159,5 +162,18 @@ sap_status sap_comm_open_mpi(MPI_Comm mpi, const sap_allocator* allocator, sap_c
     if (allocator && (!allocator->allocate || !allocator->release)) return SAP_ERROR_ARGUMENT;
     MPI_Comm own;
     if (MPI_Comm_dup(mpi, &own) != MPI_SUCCESS) return SAP_ERROR_IO;
-    return open_on(own, allocator, comm);
+    return open_on(own, false, allocator, comm);
+}
+
+sap_status sap_comm_open_world(const sap_allocator* allocator, sap_comm** comm) {
+    int initialised = 0, finalised = 0, provided;
+    if (!comm || (allocator && (!allocator->allocate || !allocator->release))) return SAP_ERROR_ARGUMENT;
+    MPI_Initialized(&initialised);
+    MPI_Finalized(&finalised);
+    if (finalised) return SAP_ERROR_IO;
+    if (!initialised && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) return SAP_ERROR_IO;
+    MPI_Comm own;
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &own) == MPI_SUCCESS) return open_on(own, !initialised, allocator, comm);
+    if (!initialised) MPI_Finalize();
+    return SAP_ERROR_IO;
 }
