@@ -1,6 +1,6 @@
 // sapwood box: how many points lie in each box, and which.
 #include "file.h"
-#include "input.h"
+#include "ranks.h"
 #include "rows.h"
 #include "verbs.h"
 
@@ -17,7 +17,9 @@ typedef struct box_run {
     const void* boxes;                    // [count][2][dims] of one of these
     int64_t count, total;                 // boxes; points in all of them
     int64_t* counts;
-    sap_neighbors* found; // --ids
+    sap_neighbors* found;  // --ids
+    sap_cli_points shared; // boxes of this rank, where there are several
+    sap_cli_joined_rows joined;
     double search_seconds;
 } box_run;
 
@@ -41,23 +43,39 @@ static sap_cli_exit check_usage(sap_cli* cli) {
     if (o->limit >= 0 && !o->ids) return sap_cli_usage(cli, "--limit is for what --ids writes");
     if (o->format && o->json && !o->output && !o->ids)
         return sap_cli_usage(cli, "--format is for what -o and --ids write; name one of them");
-    const sap_cli_exit result = check_boxes(cli);
+    sap_cli_exit result = check_boxes(cli);
+    if (result == SAP_EXIT_OK) result = sap_cli_ranks_check(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 2) : result;
 }
 
 // ---- Boxes, in the precision of the points.
 
+static sap_cli_exit check_columns(sap_cli* cli, const box_run* run, const char* path, int64_t count, int32_t columns) {
+    const int32_t dims = run->reference.info.dims;
+    if (!count || columns == 2 * dims) return SAP_EXIT_OK;
+    return sap_cli_error(cli,
+                         "%s: has %d columns; boxes about points of %d coordinates have %d, the lower corner and "
+                         "then the upper one",
+                         path, (int)columns, (int)dims, 2 * (int)dims);
+}
+
+// Those of this rank.
+static sap_cli_exit share_boxes(sap_cli* cli, box_run* run, const char* path, const sap_points_read_options* how) {
+    const sap_cli_exit result =
+        sap_cli_share_read(cli, path, SAP_FORMAT_AUTO, run->reference.info.real_bits, how, &run->shared);
+    run->count = run->shared.all;
+    return result == SAP_EXIT_OK ? check_columns(cli, run, path, run->shared.all, run->shared.dims) : result;
+}
+
 static sap_cli_exit read_boxes(sap_cli* cli, box_run* run, const char* path) {
     const sap_tree_info* info = &run->reference.info;
     const sap_points_read_options how = {.unpack_limit = cli->options->unpack_limit};
+    if (cli->ranks) return share_boxes(cli, run, path, &how);
     const sap_status status =
         sap_points_read_with(cli->device, path, SAP_FORMAT_AUTO, info->real_bits, &how, &run->read);
     if (status != SAP_OK) return sap_cli_failed(cli, status, path);
-    if (run->read->count && run->read->dims != 2 * info->dims)
-        return sap_cli_error(cli,
-                             "%s: has %d columns; boxes about points of %d coordinates have %d, the lower corner and "
-                             "then the upper one",
-                             path, (int)run->read->dims, (int)info->dims, 2 * (int)info->dims);
+    const sap_cli_exit result = check_columns(cli, run, path, run->read->count, run->read->dims);
+    if (result != SAP_EXIT_OK) return result;
     run->count = run->read->count;
     run->boxes = info->real_bits == 64 ? (const void*)run->read->coords_f64 : (const void*)run->read->coords;
     return SAP_EXIT_OK;
@@ -76,6 +94,12 @@ static sap_cli_exit take_corners(sap_cli* cli, box_run* run) {
     for (int32_t i = 0; i < 2 * info->dims; i++) run->corners[i] = (float)run->corners_f64[i];
     run->count = 1;
     run->boxes = info->real_bits == 64 ? (const void*)run->corners_f64 : (const void*)run->corners;
+    run->shared = (sap_cli_points){.coords = run->boxes, // which rank 0 asks for
+                                   .count = sap_cli_is_first(cli),
+                                   .dims = 2 * info->dims,
+                                   .real_bits = info->real_bits,
+                                   .first = !sap_cli_is_first(cli),
+                                   .all = 1};
     return SAP_EXIT_OK;
 }
 
@@ -123,8 +147,17 @@ static sap_cli_exit check_limit(sap_cli* cli, const box_run* run) {
                          (long long)run->total, (double)run->total * (double)sizeof(int32_t) * 1e-9, (long long)limit);
 }
 
+static sap_cli_exit search_ranks(sap_cli* cli, box_run* run) {
+    sap_cli_stage_begin(cli, "searching");
+    const sap_cli_exit result = sap_cli_joined_boxes(cli, &run->reference, &run->shared, &run->joined);
+    run->search_seconds = sap_cli_stage_end(cli);
+    run->total = run->joined.total;
+    return result;
+}
+
 static sap_cli_exit search(sap_cli* cli, box_run* run) {
     const sap_cli_options* options = cli->options;
+    if (cli->ranks) return search_ranks(cli, run);
     run->counts = sap_cli_allocate(cli, run->count, sizeof *run->counts);
     if (!run->counts) return SAP_EXIT_FAILED;
     sap_cli_stage_begin(cli, "searching");
@@ -140,8 +173,9 @@ static sap_cli_exit search(sap_cli* cli, box_run* run) {
 
 // ---- Answers.
 
-static sap_cli_exit write_outputs(sap_cli* cli, const box_run* run) {
+static sap_cli_exit write_outputs(sap_cli* cli, box_run* run) {
     const sap_cli_options* options = cli->options;
+    if (cli->ranks) return sap_cli_joined_rows_write(cli, &run->reference, false, &run->joined);
     const sap_table counts = {.values = run->counts, .rows = run->count, .number = SAP_INT64};
     if (!run->found)
         return options->output || !options->json ? sap_cli_write(cli, options->output, &counts, "count") : SAP_EXIT_OK;
@@ -173,17 +207,19 @@ static void free_run(box_run* run) {
     free(run->counts);
     sap_neighbors_free(run->found);
     sap_point_set_free(run->read);
+    sap_cli_points_free(&run->shared);
+    sap_cli_joined_rows_free(&run->joined);
     sap_cli_reference_close(&run->reference);
 }
 
 sap_cli_exit sap_cli_box(sap_cli* cli) {
     box_run run = {0};
-    sap_cli_exit result = check_usage(cli);
-    if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
+    sap_cli_exit result = sap_cli_agree(cli, check_usage(cli));
+    if (result == SAP_EXIT_OK) result = sap_cli_agree(cli, read_inputs(cli, &run));
     if (result == SAP_EXIT_OK) result = search(cli, &run);
     if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
     result = sap_cli_together_end(cli, result);
-    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->json && sap_cli_is_first(cli)) report(cli, &run);
     if (result == SAP_EXIT_OK && (cli->options->output || cli->options->ids))
         sap_cli_note(cli, "%lld points in %lld boxes among %lld points, searched in %.3g s", (long long)run.total,
                      (long long)run.count, (long long)run.reference.info.count, run.search_seconds);

@@ -1,6 +1,6 @@
 // What is not finite: queries find nothing, so they are counted; with --drop-nonfinite points are left out, by the tree
 // where one is built, else here.
-#include "input.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,11 +28,12 @@ void sap_cli_queries_look(sap_cli* cli, const char* path, sap_cli_points* querie
         return;
     }
     sap_cli_not_finite_look(queries);
+    sap_cli_share_not_finite(cli, queries);
     if (queries->not_finite)
         sap_cli_note(cli,
                      "%s: %lld of %lld queries are not finite and find nothing; the first is row %lld, counted from 0",
                      strcmp(path, "-") ? path : "standard input", (long long)queries->not_finite,
-                     (long long)queries->count, (long long)queries->first_not_finite);
+                     (long long)(cli->ranks ? queries->all : queries->count), (long long)queries->first_not_finite);
 }
 
 void sap_cli_not_finite_json(sap_json* json, const sap_cli_points* points) {
@@ -43,10 +44,11 @@ void sap_cli_not_finite_json(sap_json* json, const sap_cli_points* points) {
 
 void sap_cli_left_out_look(sap_cli* cli, const char* path, sap_cli_points* points) {
     sap_cli_not_finite_look(points);
+    sap_cli_share_not_finite(cli, points);
     if (points->not_finite)
         sap_cli_note(cli, "%s: %lld of %lld points are not finite and are left out",
                      strcmp(path, "-") ? path : "standard input", (long long)points->not_finite,
-                     (long long)points->count);
+                     (long long)(cli->ranks ? points->all : points->count));
 }
 
 sap_cli_exit sap_cli_points_drop(sap_cli* cli, const char* path, sap_cli_points* points) {

@@ -1,5 +1,5 @@
 // Reading points and trees.
-#include "input.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -120,6 +120,11 @@ sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t 
                                    .unpack_limit = cli->options->unpack_limit,
                                    .with_fields = keeps_fields(cli, path)};
     const char* place = sap_cli_bytes_of(cli, path);
+    if (cli->ranks) {
+        const sap_cli_exit result = sap_cli_share_read(cli, path, manner.format, real_bits, &how, points);
+        sap_cli_stage_end(cli);
+        return result;
+    }
     sap_status status = sap_points_read_with(cli->device, place, manner.format, real_bits, &how, &set);
     double seconds = sap_cli_stage_end(cli);
     // A pipe is known to hold a tree only by what its reader stumbled over.
@@ -132,6 +137,7 @@ sap_cli_exit sap_cli_points_read_beside(sap_cli* cli, const char* path, int32_t 
                                .dims = set->dims,
                                .real_bits = set->real_bits,
                                .set = set,
+                               .all = set->count,
                                .fields = set->fields,
                                .field_count = set->field_count};
     sap_cli_detail(cli, "%s: %lld x %d %s, read in %.3g s", path, (long long)set->count, (int)set->dims,
@@ -254,14 +260,17 @@ static sap_cli_exit load_tree(sap_cli* cli, sap_cli_reference* reference) {
 static sap_cli_exit build_reference(sap_cli* cli, const char* queries, sap_cli_reference* reference,
                                     sap_cli_points* asking) {
     // Where the queries call for doubles, the points are read again.
-    if (queries && !cli->options->precision) sap_cli_file_of_pipe(cli, reference->path);
+    if (queries && !cli->options->precision && sap_cli_is_first(cli)) sap_cli_file_of_pipe(cli, reference->path);
     double start = sap_cli_seconds();
     sap_cli_exit result = sap_cli_points_read(cli, reference->path, cli->options->precision, &reference->points);
-    if (result == SAP_EXIT_OK && queries) result = sap_cli_queries_read(cli, queries, reference, asking);
+    if (result == SAP_EXIT_OK && queries)
+        result = sap_cli_agree(cli, sap_cli_queries_read(cli, queries, reference, asking));
     double read = sap_cli_seconds();
     if (result == SAP_EXIT_OK && cli->options->tree.drop_nonfinite)
         sap_cli_left_out_look(cli, reference->path, &reference->points);
-    if (result == SAP_EXIT_OK) result = tree_build(cli, &reference->points, reference->path, &reference->tree);
+    if (result == SAP_EXIT_OK)
+        result = cli->ranks ? sap_cli_share_build(cli, reference)
+                            : tree_build(cli, &reference->points, reference->path, &reference->tree);
     reference->read_seconds = read - start;
     reference->build_seconds = sap_cli_seconds() - read;
     return result;
@@ -281,7 +290,7 @@ sap_cli_exit sap_cli_inputs_open(sap_cli* cli, const char* path, const char* que
     sap_cli_exit result =
         reference->saved ? load_tree(cli, reference) : build_reference(cli, queries, reference, asking);
     if (result == SAP_EXIT_OK) {
-        sap_tree_describe(reference->tree, &reference->info);
+        if (reference->tree) sap_tree_describe(reference->tree, &reference->info);
         tell_tree(cli, reference);
         if (reference->saved)
             reference->points = (sap_cli_points){.not_finite = reference->info.not_finite, .first_not_finite = -1};
@@ -298,6 +307,7 @@ sap_cli_exit sap_cli_reference_open(sap_cli* cli, const char* path, sap_cli_refe
 
 void sap_cli_reference_close(sap_cli_reference* reference) {
     sap_tree_free(reference->tree);
+    sap_cluster_free(reference->cluster);
     sap_cli_points_free(&reference->points);
     *reference = (sap_cli_reference){0};
 }

@@ -15,12 +15,14 @@ typedef struct sap_cli_points {
     int32_t field_count;
     int32_t* kept;                        // the row of each point in the file; NULL: all rows are points
     int64_t not_finite, first_not_finite; // queries, or points that are left out; the row of the first, -1: unknown
+    int64_t first, all; // of the rows of the file, those from `first` on are here; all of them are so many
 } sap_cli_points;
 
 // REFERENCE. All zero can be closed.
 typedef struct sap_cli_reference {
     const char* path;
     sap_tree* tree;
+    sap_cluster_tree* cluster; // in its place where there are several ranks
     sap_tree_info info;
     bool saved;            // a saved tree: points holds nothing
     sap_cli_points points; // as the file has them

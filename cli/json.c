@@ -1,5 +1,5 @@
 // JSON on stdout, and the names of things.
-#include "output.h"
+#include "ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +71,7 @@ void sap_json_bool(sap_json* json, const char* key, bool value) {
 
 void sap_json_processor(sap_json* json, const sap_cli* cli) {
     sap_json_text(json, "processor", sap_cli_processor_name(cli->info.processor));
+    if (cli->ranks) sap_json_int(json, "ranks", cli->ranks->size);
 }
 
 void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double build, const char* work, double seconds) {

@@ -1,5 +1,6 @@
 // sapwood: the command line of the library.
 #include "file.h"
+#include "ranks.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -8,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#if !defined(SAP_CLI_MPI_LIBRARY) // a program that is not linked to the shared library
+#define SAP_CLI_MPI_LIBRARY NULL
+#endif
 
 static sap_cli_exit (*const verbs[SAP_VERB_COUNT])(sap_cli*) = {
     [SAP_VERB_INFO] = sap_cli_info,         [SAP_VERB_BUILD] = sap_cli_build,
@@ -65,23 +70,52 @@ static sap_cli_exit finish_stdout(sap_cli_verb verb) {
     return SAP_EXIT_FAILED;
 }
 
+// Parses the arguments; of several processes that were started together the first says what is wrong.
+static sap_cli_exit parse(int argc, char** argv, int32_t rank, sap_cli_options* options) {
+    const int kept = rank ? dup(STDERR_FILENO) : -1;
+    if (kept >= 0 && !freopen("/dev/null", "w", stderr)) return SAP_EXIT_FAILED;
+    const sap_cli_exit result = sap_cli_parse(argc, argv, options);
+    if (kept < 0) return result;
+    fflush(stderr);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    if (result != SAP_EXIT_OK) sleep(1); // launchers end all processes when one fails
+    return result;
+}
+
+static void print_document(const sap_cli_options* options) {
+    if (options->generate)
+        sap_cli_print_document(options->generate);
+    else if (options->version)
+        print_version();
+    else
+        sap_cli_print_help(options->verb);
+}
+
+static sap_cli_exit work(const sap_cli_options* options, sap_cli_ranks* ranks) {
+    sap_cli cli;
+    sap_cli_exit result = sap_cli_open(&cli, options, ranks->comm ? ranks : NULL);
+    result = sap_cli_agree(&cli, result);
+    if (result == SAP_EXIT_OK) result = sap_cli_agree(&cli, verbs[options->verb](&cli));
+    sap_cli_close(&cli);
+    return result;
+}
+
 static sap_cli_exit run(int argc, char** argv) {
     sap_cli_options options;
-    sap_cli_exit result = sap_cli_parse(argc, argv, &options);
+    sap_cli_ranks ranks;
+    int32_t rank = 0, size = 1;
+    if (!sap_cli_ranks_started(&rank, &size)) rank = 0;
+    sap_cli_exit result = parse(argc, argv, rank, &options);
     if (result != SAP_EXIT_OK) return result;
     if (options.generate || options.version || options.help) {
-        if (options.generate)
-            sap_cli_print_document(options.generate);
-        else if (options.version)
-            print_version();
-        else
-            sap_cli_print_help(options.verb);
+        if (!rank) print_document(&options);
         return finish_stdout(options.verb);
     }
-    sap_cli cli;
-    result = sap_cli_open(&cli, &options);
-    if (result == SAP_EXIT_OK) result = verbs[options.verb](&cli);
-    sap_cli_close(&cli);
+    result = sap_cli_ranks_open(&options, SAP_CLI_MPI_LIBRARY, &ranks);
+    if (result != SAP_EXIT_OK) return result;
+    result = work(&options, &ranks);
+    sap_cli_ranks_close(&ranks);
     if (result != SAP_EXIT_OK && result != SAP_EXIT_UNDETERMINED) return result;
     const sap_cli_exit printed = finish_stdout(options.verb);
     return printed == SAP_EXIT_OK ? result : printed;

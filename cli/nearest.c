@@ -1,6 +1,7 @@
 // sapwood nearest: the k nearest points of each query.
 #include "check.h"
 #include "file.h"
+#include "ranks.h"
 #include "verbs.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ typedef struct nearest_run {
     int64_t rows, found;
     int32_t* ids;
     void* distance2;
+    sap_cli_answers joined; // of several ranks, in the place of these two
     double search_seconds;
     sap_cli_checked checked;
     sap_cli_told told;
@@ -32,6 +34,7 @@ static sap_cli_exit check_usage(sap_cli* cli, nearest_run* run) {
     if (options->format && options->json && !options->output && !options->distances)
         return sap_cli_usage(cli, "--format is for what -o and --distances write; with --json alone that is nothing");
     sap_cli_exit result = sap_cli_told_check(cli, &run->told);
+    if (result == SAP_EXIT_OK) result = sap_cli_ranks_check(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_inputs(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 2) : result;
@@ -41,8 +44,20 @@ static sap_cli_exit read_inputs(sap_cli* cli, nearest_run* run) {
     const char* queries = cli->options->operands[1];
     sap_cli_exit result = sap_cli_inputs_open(cli, cli->options->operands[0], queries, &run->reference, &run->queries);
     run->asked = queries != NULL;
-    run->rows = queries ? run->queries.count : run->reference.info.source_count;
+    run->rows = !queries ? run->reference.info.source_count : cli->ranks ? run->queries.all : run->queries.count;
     return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->rows, &run->told) : result;
+}
+
+static sap_cli_exit search_ranks(sap_cli* cli, nearest_run* run, const sap_search* wanted) {
+    sap_cli_stage_begin(cli, "searching");
+    const sap_cli_exit result = sap_cli_joined_nearest(cli, &run->reference, run->asked ? &run->queries : NULL, wanted,
+                                                       cli->options->distances != NULL, &run->joined);
+    run->search_seconds = sap_cli_stage_end(cli);
+    if (result != SAP_EXIT_OK) return result;
+    int64_t found = 0;
+    for (int64_t i = 0; i < run->joined.rows * wanted->k; i++) found += run->joined.ids[i] >= 0;
+    run->found = (int64_t)sap_cli_ranks_sum(cli, (uint64_t)found);
+    return SAP_EXIT_OK;
 }
 
 static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
@@ -55,6 +70,7 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     wanted.ordered = options->ordered;
     wanted.with_self = options->with_self;
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
+    if (cli->ranks) return search_ranks(cli, run, &wanted);
     run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
     if (measured) run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, wide ? sizeof(double) : sizeof(float));
@@ -86,17 +102,28 @@ static sap_cli_exit verify(sap_cli* cli, nearest_run* run) {
     return result;
 }
 
-static sap_cli_exit write_outputs(sap_cli* cli, const nearest_run* run) {
+static sap_cli_exit write_table(sap_cli* cli, const nearest_run* run, const char* path, const sap_table* table,
+                                const char* prefix) {
+    if (!cli->ranks) return sap_cli_write(cli, path, table, prefix);
+    return sap_cli_joined_write(cli, path, table, run->joined.first, run->joined.all, prefix);
+}
+
+static sap_cli_exit write_outputs(sap_cli* cli, nearest_run* run) {
     const sap_cli_options* options = cli->options;
     sap_table ids = {.values = run->ids, .rows = run->rows, .columns = options->k, .number = SAP_INT32};
+    if (cli->ranks) {
+        ids.number = sap_cli_joined_ids(&run->reference, run->joined.ids, run->joined.rows * options->k);
+        ids.values = run->joined.ids;
+        ids.rows = run->joined.rows;
+    }
     sap_table distances = ids;
-    distances.values = run->distance2;
+    distances.values = cli->ranks ? run->joined.distance2 : run->distance2;
     distances.number = run->reference.info.real_bits == 64 ? SAP_FLOAT64 : SAP_FLOAT32;
     sap_cli_exit result = SAP_EXIT_OK;
     if (options->output || (!options->distances && !options->json))
-        result = sap_cli_write(cli, options->output, &ids, "id");
+        result = write_table(cli, run, options->output, &ids, "id");
     if (result == SAP_EXIT_OK && options->distances)
-        result = sap_cli_write(cli, options->distances, &distances, "distance2_");
+        result = write_table(cli, run, options->distances, &distances, "distance2_");
     return result;
 }
 
@@ -124,6 +151,7 @@ static void report(sap_cli* cli, const nearest_run* run) {
 static void free_run(nearest_run* run) {
     free(run->ids);
     free(run->distance2);
+    sap_cli_answers_free(&run->joined);
     sap_cli_told_free(&run->told);
     sap_cli_points_free(&run->queries);
     sap_cli_reference_close(&run->reference);
@@ -131,13 +159,13 @@ static void free_run(nearest_run* run) {
 
 sap_cli_exit sap_cli_nearest(sap_cli* cli) {
     nearest_run run = {0};
-    sap_cli_exit result = check_usage(cli, &run);
+    sap_cli_exit result = sap_cli_agree(cli, check_usage(cli, &run));
     if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
     if (result == SAP_EXIT_OK) result = search(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->verify) result = verify(cli, &run);
     if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
     result = sap_cli_together_end(cli, result);
-    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->json && sap_cli_is_first(cli)) report(cli, &run);
     if (result == SAP_EXIT_OK && (cli->options->output || cli->options->distances))
         sap_cli_note(cli, "%lld neighbours of %lld queries among %lld points, searched in %.3g s", (long long)run.found,
                      (long long)run.rows, (long long)run.reference.info.count, run.search_seconds);

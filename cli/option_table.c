@@ -104,6 +104,8 @@ static const sap_cli_choice formats_written[] = {
 static const sap_cli_choice precisions[] = {{"float32", 32}, {"float64", 64}, {0}};
 static const sap_cli_choice progresses[] = {
     {"auto", SAP_PROGRESS_AUTO}, {"always", SAP_PROGRESS_ALWAYS}, {"never", SAP_PROGRESS_NEVER}, {0}};
+static const sap_cli_choice mpis[] = {
+    {"auto", SAP_MPI_AUTO}, {"always", SAP_MPI_ALWAYS}, {"never", SAP_MPI_NEVER}, {0}};
 static const sap_cli_choice styles[] = {{"cells", SAP_STYLE_CELLS},
                                         {"distances", SAP_STYLE_DISTANCES},
                                         {"edges", SAP_STYLE_EDGES},
@@ -824,6 +826,8 @@ const sap_cli_option sap_cli_option_table[] = {
     {"json", 0, ON_ALL, FLAG(json), "report what was done as one JSON object on standard output", false},
     {"quiet", 'q', ON_ALL, FLAG(quiet), "only errors on standard error, and no progress bar", false},
     {"verbose", 'v', ON_ALL, FLAG(verbose), "more details on standard error", false},
+    {"mpi", 0, ON_ALL, CHOICE(mpi, "WHEN", mpis),
+     "whether processes that mpirun started work as one (default auto: if they are several)", false},
     {"help", 'h', V(NONE) | ON_ALL, FLAG(help), "print this help and exit", false},
     {"version", 0, V(NONE), FLAG(version), "print version, features and devices and exit", false},
     {"generate", 0, V(NONE), CHOICE(generate, "DOCUMENT", documents), NULL, false},

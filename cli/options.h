@@ -49,6 +49,7 @@ typedef enum sap_cli_verb {
 } sap_cli_verb;
 
 typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
+typedef enum sap_cli_mpi { SAP_MPI_AUTO, SAP_MPI_ALWAYS, SAP_MPI_NEVER } sap_cli_mpi;
 typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
@@ -128,6 +129,7 @@ typedef struct sap_cli_options {
     int32_t dims, repeat, precision; // precision 0: as in the file
     sap_cli_progress progress;
     bool json, quiet, verbose;
+    sap_cli_mpi mpi;
     int32_t size[2], samples, bounces, orbit; // pixels; samples and orbit 0: not given
     double refit;         // render: most times that rays may cost before the tree is built anew; 0: it always is
     int32_t frames[2];    // the first, and the one after the last; 0, 0: not given

@@ -1,5 +1,5 @@
 // Errors, notes, progress, and the device that all of them lead from.
-#include "input.h"
+#include "ranks.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -19,24 +19,43 @@ static void erase_bar(sap_cli* cli) {
     cli->bar_drawn = false;
 }
 
-static void print_line(sap_cli* cli, const char* format, va_list values) {
+static char* make_line(const sap_cli* cli, const char* format, va_list values) {
     const sap_cli_options* o = cli->options;
     const char* const paths[] = {o->operands[0], o->operands[1], o->output, o->ids, o->distances};
     char* line = NULL;
+    if (vasprintf(&line, format, values) < 0) return NULL;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) sap_cli_shorten(line, paths[i]);
+    return line;
+}
+
+static void print_line(sap_cli* cli, const char* format, va_list values) {
+    if (!sap_cli_is_first(cli)) return;
+    char* line = make_line(cli, format, values);
     erase_bar(cli);
     fprintf(stderr, "sapwood %s: ", verb_name(cli));
-    if (vasprintf(&line, format, values) >= 0) {
-        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) sap_cli_shorten(line, paths[i]);
-        sap_cli_show(stderr, line);
-        free(line);
-    }
+    if (line) sap_cli_show(stderr, line);
+    free(line);
     fputc('\n', stderr);
+}
+
+// An error; where there are several ranks, it is told when all agree.
+static void print_error(sap_cli* cli, const char* format, va_list values) {
+    sap_cli_ranks* ranks = cli->ranks;
+    if (!ranks) {
+        print_line(cli, format, values);
+        return;
+    }
+    char* line = make_line(cli, format, values);
+    const size_t length = strlen(ranks->said);
+    erase_bar(cli);
+    snprintf(ranks->said + length, sizeof ranks->said - length, "%s\n", line ? line : "no memory");
+    free(line);
 }
 
 sap_cli_exit sap_cli_error(sap_cli* cli, const char* format, ...) {
     va_list values;
     va_start(values, format);
-    print_line(cli, format, values);
+    print_error(cli, format, values);
     va_end(values);
     return SAP_EXIT_FAILED;
 }
@@ -44,9 +63,9 @@ sap_cli_exit sap_cli_error(sap_cli* cli, const char* format, ...) {
 sap_cli_exit sap_cli_usage(sap_cli* cli, const char* format, ...) {
     va_list values;
     va_start(values, format);
-    print_line(cli, format, values);
+    print_error(cli, format, values);
     va_end(values);
-    fprintf(stderr, "Try 'sapwood %s --help'.\n", verb_name(cli));
+    if (!cli->ranks) fprintf(stderr, "Try 'sapwood %s --help'.\n", verb_name(cli));
     return SAP_EXIT_USAGE;
 }
 
@@ -110,7 +129,7 @@ double sap_cli_seconds(void) {
 }
 
 static bool bar_wanted(const sap_cli* cli, double now) {
-    if (cli->options->quiet) return false;
+    if (cli->options->quiet || !sap_cli_is_first(cli)) return false;
     if (cli->options->progress != SAP_PROGRESS_AUTO) return cli->options->progress == SAP_PROGRESS_ALWAYS;
     return now - cli->stage_start > 1 && isatty(STDERR_FILENO);
 }
@@ -152,6 +171,8 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
         return;
     }
     cli->reason_errno = error;
+    int rank, length = 0;
+    if (cli->ranks) cli->ranks->of_another = sscanf(sentence, "rank %d: %n", &rank, &length) == 1 && length;
     const char* file = cli->pipe ? strstr(sentence, cli->pipe_file) : NULL;
     const int before = file ? (int)(file - sentence) : 0;
     if (file)
@@ -161,8 +182,8 @@ static void take_reason(void* user, sap_status status, const char* sentence) {
         snprintf(cli->reason, sizeof cli->reason, "%s", sentence);
 }
 
-sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
-    *cli = (sap_cli){.options = options};
+sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options, sap_cli_ranks* ranks) {
+    *cli = (sap_cli){.options = options, .ranks = ranks};
     sap_cli_verb verb = options->verb;
     const bool of_cloud = verb == SAP_VERB_NORMALS || verb == SAP_VERB_DENSITY || verb == SAP_VERB_OUTLIERS ||
                           verb == SAP_VERB_THIN || verb == SAP_VERB_CLUSTER || verb == SAP_VERB_ALIGN ||
@@ -170,10 +191,10 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options) {
                           verb == SAP_VERB_PICTURE;
     bool cpu_only = verb == SAP_VERB_INFO || verb == SAP_VERB_CONVERT || verb == SAP_VERB_SUBDIVIDE || of_cloud;
     bool checks_mesh = verb == SAP_VERB_VERIFY && sap_cli_is_mesh_tree(options->operands[0]); // which the CPU does
-    bool choose_cpu = (cpu_only || checks_mesh) && options->processor == SAP_AUTO;
+    bool choose_cpu = (cpu_only || checks_mesh || ranks) && options->processor == SAP_AUTO;
     sap_device_options wanted = {.processor = choose_cpu ? SAP_CPU : options->processor,
                                  .ordinal = options->ordinal,
-                                 .threads = options->threads,
+                                 .threads = !options->threads && ranks ? ranks->threads : options->threads,
                                  .simd = options->simd,
                                  .log = take_reason,
                                  .log_user = cli,

@@ -13,6 +13,8 @@ typedef struct sap_cli_waiting {
 } sap_cli_waiting;
 enum { SAP_CLI_MOST_WAITING = SAP_CLI_MOST_OPERANDS + 4 };
 
+typedef struct sap_cli_ranks sap_cli_ranks; // ranks.h
+
 // One run of the program.
 typedef struct sap_cli {
     const sap_cli_options* options;
@@ -30,10 +32,11 @@ typedef struct sap_cli {
     bool together;      // outputs wait for one another
     sap_cli_waiting waiting[SAP_CLI_MOST_WAITING];
     int waiting_count;
+    sap_cli_ranks* ranks; // NULL: this process works alone
 } sap_cli;
 
-// Opens the device that the options ask for, with its log and progress leading here.
-sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options);
+// Opens the device that the options ask for, with its log and progress leading here. `ranks`: NULL: this process is alone.
+sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options, sap_cli_ranks* ranks);
 void sap_cli_close(sap_cli* cli);
 // The device as it is said: "cpu, avx2, threads 4" or "cuda:0, threads 4".
 typedef struct sap_cli_place {

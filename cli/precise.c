@@ -1,5 +1,5 @@
 // Which precision points are searched in: float unless that would move them beside one another.
-#include "input.h"
+#include "ranks.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,7 +46,8 @@ static bool can_be_read_again(const char* path) {
 
 // Reads the points of the reference as doubles, or makes doubles of its floats if it cannot be read again.
 static sap_cli_exit widen(sap_cli* cli, sap_cli_reference* reference) {
-    if (!can_be_read_again(sap_cli_bytes_of(cli, reference->path)))
+    const bool again = sap_cli_is_first(cli) && can_be_read_again(sap_cli_bytes_of(cli, reference->path));
+    if (!(cli->ranks ? sap_cli_ranks_hear(cli, again) : (uint64_t)again))
         return sap_cli_points_convert(cli, &reference->points, 64);
     sap_cli_points_free(&reference->points);
     return sap_cli_points_read(cli, reference->path, 64, &reference->points);
@@ -101,11 +102,12 @@ sap_cli_exit sap_cli_queries_read(sap_cli* cli, const char* path, sap_cli_refere
     if (reference->saved) return read_for_tree(cli, path, reference, queries);
     sap_cli_points* points = &reference->points;
     double extent = sap_cli_points_bounds(points, lower, upper);
+    if (cli->ranks) extent = sap_cli_ranks_bounds(cli, points->dims, lower, upper);
     int32_t real_bits = points->real_bits == 64 ? 64 : cli->options->precision;
     sap_cli_exit result = sap_cli_points_read_beside(cli, path, real_bits, fmax(extent, DBL_MIN), queries);
     if (result == SAP_EXIT_OK) result = check_dims(cli, path, reference, points->dims, queries);
     if (result != SAP_EXIT_OK || queries->real_bits == points->real_bits) return result;
-    double moved = sap_cli_points_moved(queries);
+    double moved = sap_cli_ranks_most_real(cli, sap_cli_points_moved(queries));
     if (moved <= SAP_CLI_FLOAT_ERROR * extent) {
         tell_rounding(cli, path, reference, moved, extent);
         return sap_cli_points_convert(cli, queries, 32);

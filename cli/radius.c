@@ -1,6 +1,7 @@
 // sapwood radius: the points within a radius of each query, or how many they are.
 #include "check.h"
 #include "file.h"
+#include "ranks.h"
 #include "rows.h"
 #include "verbs.h"
 
@@ -14,10 +15,11 @@ typedef struct radius_run {
     sap_cli_points queries;
     bool asked, wide; // QUERIES was given; double precision
     int64_t queries_count, total;
-    int64_t* counts;      // --count
-    sap_neighbors* found; // as the library gives it
-    sap_cli_own_rows own; // where the points ask and are not in pairs
-    sap_cli_rows rows;    // what to write: of one of the above
+    int64_t* counts;            // --count
+    sap_neighbors* found;       // as the library gives it
+    sap_cli_own_rows own;       // where the points ask and are not in pairs
+    sap_cli_rows rows;          // what to write: of one of the above
+    sap_cli_joined_rows joined; // of several ranks, in the place of these
     double search_seconds;
     sap_cli_checked checked;
     sap_cli_told told;
@@ -46,6 +48,7 @@ static sap_cli_exit check_usage(sap_cli* cli, radius_run* run) {
     sap_cli_exit result = sap_cli_told_check(cli, &run->told);
     if (result == SAP_EXIT_OK && run->told.is_told && !asked)
         return sap_cli_usage(cli, "--metric, --weights, --mask, --box and --radii are for searches with QUERIES");
+    if (result == SAP_EXIT_OK) result = sap_cli_ranks_check(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_inputs(cli);
     if (result == SAP_EXIT_OK) result = sap_cli_check_possible(cli);
     return result == SAP_EXIT_OK ? sap_cli_check_outputs(cli, outputs, 3) : result;
@@ -56,7 +59,9 @@ static sap_cli_exit read_inputs(sap_cli* cli, radius_run* run) {
     sap_cli_exit result = sap_cli_inputs_open(cli, cli->options->operands[0], queries, &run->reference, &run->queries);
     run->asked = queries != NULL;
     run->wide = run->reference.info.real_bits == 64;
-    run->queries_count = queries ? run->queries.count : run->reference.info.source_count;
+    run->queries_count = !queries     ? run->reference.info.source_count
+                         : cli->ranks ? run->queries.all
+                                      : run->queries.count;
     return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->queries_count, &run->told) : result;
 }
 
@@ -211,7 +216,17 @@ static sap_cli_exit check_collected(sap_cli* cli, const radius_run* run) {
                          (long long)run->total, (long long)limit);
 }
 
+static sap_cli_exit search_ranks(sap_cli* cli, radius_run* run) {
+    sap_cli_stage_begin(cli, "searching");
+    const sap_cli_exit result =
+        sap_cli_joined_radius(cli, &run->reference, run->asked ? &run->queries : NULL, &run->joined);
+    run->search_seconds = sap_cli_stage_end(cli);
+    run->total = run->joined.total;
+    return result;
+}
+
 static sap_cli_exit search(sap_cli* cli, radius_run* run) {
+    if (cli->ranks) return search_ranks(cli, run);
     sap_cli_stage_begin(cli, "searching");
     sap_cli_exit result = cli->options->count ? count_points(cli, run) : check_limit(cli, run);
     if (result == SAP_EXIT_OK && !cli->options->count) result = collect_points(cli, run);
@@ -238,8 +253,9 @@ static sap_cli_exit verify(sap_cli* cli, radius_run* run) {
     return result;
 }
 
-static sap_cli_exit write_outputs(sap_cli* cli, const radius_run* run) {
+static sap_cli_exit write_outputs(sap_cli* cli, radius_run* run) {
     const sap_cli_options* options = cli->options;
+    if (cli->ranks) return sap_cli_joined_rows_write(cli, &run->reference, run->wide, &run->joined);
     sap_cli_exit result = SAP_EXIT_OK;
     sap_table counts = {.values = run->counts, .rows = run->queries_count, .number = SAP_INT64};
     if (run->counts)
@@ -283,6 +299,7 @@ static void free_run(radius_run* run) {
     free(run->counts);
     sap_neighbors_free(run->found);
     sap_cli_rows_free(&run->own);
+    sap_cli_joined_rows_free(&run->joined);
     sap_cli_told_free(&run->told);
     sap_cli_points_free(&run->queries);
     sap_cli_reference_close(&run->reference);
@@ -290,13 +307,13 @@ static void free_run(radius_run* run) {
 
 sap_cli_exit sap_cli_radius(sap_cli* cli) {
     radius_run run = {0};
-    sap_cli_exit result = check_usage(cli, &run);
+    sap_cli_exit result = sap_cli_agree(cli, check_usage(cli, &run));
     if (result == SAP_EXIT_OK) result = read_inputs(cli, &run);
     if (result == SAP_EXIT_OK) result = search(cli, &run);
     if (result == SAP_EXIT_OK && cli->options->verify) result = verify(cli, &run);
     if (result == SAP_EXIT_OK) result = write_outputs(cli, &run);
     result = sap_cli_together_end(cli, result);
-    if (result == SAP_EXIT_OK && cli->options->json) report(cli, &run);
+    if (result == SAP_EXIT_OK && cli->options->json && sap_cli_is_first(cli)) report(cli, &run);
     if (result == SAP_EXIT_OK && writes_files(cli->options))
         sap_cli_note(cli, "%lld points within %s of %lld queries among %lld points, searched in %.3g s",
                      (long long)run.total,

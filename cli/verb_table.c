@@ -22,7 +22,9 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "neighbour more. "
          "If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate by more than "
          "2^-20 of the largest side of REFERENCE's bounds: then both are searched as float64. A saved tree stays what "
-         "it is."},
+         "it is. "
+         "Where mpirun starts several processes, they share the work: each reads a part of both files and holds a part "
+         "of the tree, and all write one file, the one that a single process writes; so do radius and box."},
     [SAP_VERB_RADIUS] =
         {"radius", "REFERENCE [QUERIES]", 1, 2, "find or count the points within a radius of each query",
          "Finds the points of REFERENCE (points or a saved tree) within a radius of each of QUERIES. "
@@ -32,7 +34,8 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "other. If REFERENCE is float32, QUERIES of float64 are rounded to it, unless that moves a coordinate by more "
          "than "
          "2^-20 of the largest side of REFERENCE's bounds: then both are searched as float64. A saved tree stays what "
-         "it is."},
+         "it is. "
+         "Where mpirun starts several processes, they share the work, as with nearest."},
     [SAP_VERB_BOX] =
         {"box", "REFERENCE [BOXES]", 1, 2, "count or find the points in boxes",
          "Counts the points of REFERENCE (points or a saved tree) that lie in each of BOXES, or in the one box from "
@@ -41,7 +44,8 @@ const sap_cli_verb_text sap_cli_verb_table[SAP_VERB_COUNT] = {
          "or text), one box a row: its lower corner, then its upper one, so that boxes about points of three "
          "coordinates have six columns, and points have 8 coordinates at most. A box with a NaN, or one that is inside "
          "out, holds no point. Corners are rounded to the precision of the points. Row i of --ids is "
-         "ids[offsets[i]] up to ids[offsets[i+1]-1]; ids count the points of REFERENCE from 0."},
+         "ids[offsets[i]] up to ids[offsets[i+1]-1]; ids count the points of REFERENCE from 0. "
+         "Where mpirun starts several processes, they share the work, as with nearest."},
     [SAP_VERB_CORRELATE] =
         {"correlate", "REFERENCE [QUERIES]", 1, 2, "count the pairs of points within each of many radii",
          "Counts the pairs of a point of QUERIES and a point of REFERENCE (points or a saved tree) that lie within "

@@ -1,5 +1,6 @@
 // The files that verbs write: their formats, their names, and tables in them.
 #include "file.h"
+#include "ranks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ sap_cli_exit sap_cli_check_table(sap_cli* cli, const char* path) {
 sap_cli_exit sap_cli_check_outputs(sap_cli* cli, const sap_cli_output* outputs, int count) {
     sap_cli_exit result = sap_cli_check_distinct(cli, outputs, count);
     for (int i = 0; i < count && result == SAP_EXIT_OK; i++) result = sap_cli_check_table(cli, outputs[i].path);
-    return result == SAP_EXIT_OK ? sap_cli_check_writable(cli, outputs, count) : result;
+    if (result != SAP_EXIT_OK || !sap_cli_is_first(cli)) return result; // which writes them
+    return sap_cli_check_writable(cli, outputs, count);
 }
 
 // Fills `names` with the columns' names; their characters lie in `letters`.

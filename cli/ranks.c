@@ -1,0 +1,247 @@
+// Ranks: who started them, what carries their messages, and how they agree.
+#include "ranks.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// ---- Launchers tell each process by its environment which one it is.
+
+static bool number_of(const char* name, int32_t* number) {
+    const char* text = getenv(name);
+    char* end;
+    if (!text || *text < '0' || *text > '9') return false;
+    const long value = strtol(text, &end, 10);
+    *number = value < INT32_MAX ? (int32_t)value : INT32_MAX;
+    return !*end;
+}
+
+bool sap_cli_ranks_started(int32_t* rank, int32_t* size) {
+    // Open MPI; MPICH, Intel MPI and others with its launcher; MVAPICH; srun --mpi=pmix.
+    static const char* const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                           {"PMI_RANK", "PMI_SIZE"},
+                                           {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                           {"PMIX_RANK", "SLURM_NTASKS"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (number_of(names[i][0], rank) && number_of(names[i][1], size)) return true;
+    return false;
+}
+
+// ---- Opening.
+
+// A sentence of rank 0.
+__attribute__((format(printf, 3, 4))) static sap_cli_exit refuse(const sap_cli_options* options, int32_t rank,
+                                                                 const char* format, ...) {
+    va_list values;
+    if (rank) return SAP_EXIT_FAILED;
+    va_start(values, format);
+    fprintf(stderr, "sapwood %s: ", sap_cli_verb_table[options->verb].name);
+    vfprintf(stderr, format, values);
+    fputc('\n', stderr);
+    va_end(values);
+    return SAP_EXIT_FAILED;
+}
+
+// How many threads a rank gets by default: its part of the machine, and no more than it may run on.
+static int32_t threads_of(const sap_cli_ranks* ranks) {
+    enum { NAME = 64 };
+    char mine[NAME] = "", *names = malloc((size_t)ranks->size * NAME);
+    int32_t beside = 0;
+    gethostname(mine, sizeof mine - 1);
+    const sap_status status = sap_comm_all_gather(ranks->comm, mine, names ? NAME : -1, names);
+    for (int32_t r = 0; status == SAP_OK && r < ranks->size; r++)
+        beside += !memcmp(names + (size_t)r * NAME, mine, NAME);
+    free(names);
+    cpu_set_t allowed;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const long may = sched_getaffinity(0, sizeof allowed, &allowed) ? cores : CPU_COUNT(&allowed);
+    const long each = beside ? cores / beside : 1;
+    const long threads = each < may ? each : may;
+    return threads < 1 ? 1 : threads > 1024 ? 1024 : (int32_t)threads;
+}
+
+static sap_cli_exit open_world(const sap_cli_options* options, const char* library, int32_t started, int32_t number,
+                               sap_cli_ranks* ranks) {
+    char before[80] = "";
+    if (started > 1)
+        snprintf(before, sizeof before, "%d processes were started by an MPI launcher, but ", (int)started);
+    const char* const alone = started > 1 ? "; with --mpi never each of them works for itself" : "";
+    if (!library)
+        return refuse(options, number,
+                      "%sthis program cannot load libsapwood_mpi: only one that is linked to the "
+                      "shared library can%s",
+                      before, alone);
+    // Open MPI's own plug-ins look for its symbols among those of the program.
+    void* loaded = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    if (!loaded) return refuse(options, number, "%sMPI cannot be loaded: %s%s", before, dlerror(), alone);
+    sap_status (*open)(const sap_allocator*, sap_comm**);
+    void* const symbol = dlsym(loaded, "sap_comm_open_world");
+    if (!symbol) return refuse(options, number, "%s%s is of another version%s", before, library, alone);
+    memcpy(&open, &symbol, sizeof open);
+    const sap_status status = open(NULL, &ranks->comm);
+    if (status != SAP_OK) return refuse(options, number, "MPI does not start: %s", sap_status_string(status));
+    ranks->rank = sap_comm_rank(ranks->comm);
+    ranks->size = sap_comm_size(ranks->comm);
+    if (started <= 1 || ranks->size == started) return SAP_EXIT_OK;
+    return refuse(options, number, "%s%s is linked to another MPI, which sees %d; use the mpirun of that one%s", before,
+                  library, (int)ranks->size, alone);
+}
+
+static bool is_for_ranks(sap_cli_verb verb) {
+    return verb == SAP_VERB_NEAREST || verb == SAP_VERB_RADIUS || verb == SAP_VERB_BOX;
+}
+
+sap_cli_exit sap_cli_ranks_open(const sap_cli_options* options, const char* library, sap_cli_ranks* ranks) {
+    int32_t rank = 0, size = 1;
+    *ranks = (sap_cli_ranks){.comm = NULL};
+    sap_cli_ranks_started(&rank, &size);
+    if (options->mpi == SAP_MPI_NEVER || (options->mpi == SAP_MPI_AUTO && size <= 1)) return SAP_EXIT_OK;
+    sap_cli_exit result = SAP_EXIT_OK;
+    if (!is_for_ranks(options->verb))
+        result = refuse(options, rank, "one process does this; nearest, radius and box are for many%s",
+                        size > 1 ? "; with --mpi never each of them works for itself" : "");
+    if (result == SAP_EXIT_OK) result = open_world(options, library, size, rank, ranks);
+    if (result != SAP_EXIT_OK) {
+        // Launchers end all processes when one fails: rank 0 is to say why before.
+        if (rank && !ranks->comm) sleep(1);
+        sap_cli_ranks_close(ranks);
+        return result;
+    }
+    ranks->threads = threads_of(ranks);
+    return SAP_EXIT_OK;
+}
+
+void sap_cli_ranks_close(sap_cli_ranks* ranks) {
+    sap_comm_close(ranks->comm); // which ends MPI, too
+    ranks->comm = NULL;
+}
+
+// ---- Agreeing.
+
+static uint64_t reduce(sap_cli* cli, sap_reduction how, uint64_t value) {
+    if (cli->ranks) sap_comm_all_reduce(cli->ranks->comm, how, &value, 1); // a failure ends the processes
+    return value;
+}
+
+uint64_t sap_cli_ranks_sum(sap_cli* cli, uint64_t value) { return reduce(cli, SAP_REDUCE_SUM, value); }
+uint64_t sap_cli_ranks_most(sap_cli* cli, uint64_t value) { return reduce(cli, SAP_REDUCE_MAX, value); }
+uint64_t sap_cli_ranks_least(sap_cli* cli, uint64_t value) { return reduce(cli, SAP_REDUCE_MIN, value); }
+uint64_t sap_cli_ranks_hear(sap_cli* cli, uint64_t value) {
+    return reduce(cli, SAP_REDUCE_SUM, sap_cli_is_first(cli) ? value : 0);
+}
+
+double sap_cli_ranks_most_real(sap_cli* cli, double value) {
+    uint64_t bits; // which ascend as the numbers do
+    memcpy(&bits, &value, sizeof bits);
+    bits = sap_cli_ranks_most(cli, bits);
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+// Doubles as numbers that ascend as they do, and back.
+static uint64_t ordered(double value) {
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
+}
+static double real_of(uint64_t bits) {
+    const uint64_t sign = UINT64_C(1) << 63;
+    double value;
+    bits = bits & sign ? bits & ~sign : ~bits;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double sap_cli_ranks_bounds(sap_cli* cli, int32_t dims, double* lower, double* upper) {
+    double extent = 0;
+    for (int32_t a = 0; a < dims; a++) {
+        lower[a] = real_of(sap_cli_ranks_least(cli, ordered(lower[a])));
+        upper[a] = real_of(sap_cli_ranks_most(cli, ordered(upper[a])));
+        extent = fmax(extent, upper[a] - lower[a]); // -inf without any
+    }
+    return extent;
+}
+
+// Memory for a few numbers of each rank. Without it, nothing that the ranks do together can be told of.
+static int64_t* numbers_of(sap_cli_ranks* ranks, int32_t each) {
+    int64_t* numbers = calloc((size_t)each * (size_t)ranks->size, sizeof *numbers);
+    if (!numbers) sap_comm_abort(ranks->comm, SAP_ERROR_MEMORY);
+    return numbers;
+}
+
+int64_t sap_cli_ranks_before(sap_cli* cli, int64_t mine, int64_t* all) {
+    sap_cli_ranks* ranks = cli->ranks;
+    int64_t before = 0, *of_each = numbers_of(ranks, 1);
+    *all = 0;
+    sap_comm_all_gather(ranks->comm, &mine, sizeof mine, of_each);
+    for (int32_t r = 0; of_each && r < ranks->size; r++) {
+        if (r < ranks->rank) before += of_each[r];
+        *all += of_each[r];
+    }
+    free(of_each);
+    return before;
+}
+
+// Brings what a rank has said to rank 0.
+static void hear_from(sap_cli_ranks* ranks, int32_t from) {
+    int64_t* sends = numbers_of(ranks, 2);
+    if (!sends) return;
+    int64_t* comes = sends + ranks->size;
+    char heard[sizeof ranks->said] = "";
+    if (ranks->rank == from) sends[0] = sizeof ranks->said;
+    if (ranks->rank == 0) comes[from] = sizeof heard;
+    sap_comm_all_to_all(ranks->comm, ranks->said, sends, heard, comes);
+    if (ranks->rank == 0) memcpy(ranks->said, heard, sizeof heard);
+    free(sends);
+}
+
+static void tell(const sap_cli* cli, int32_t from, sap_cli_exit result) {
+    const char* verb = sap_cli_verb_table[cli->options->verb].name;
+    for (char* line = cli->ranks->said; *line;) {
+        const size_t length = strcspn(line, "\n");
+        fprintf(stderr, "sapwood %s: ", verb);
+        if (from) fprintf(stderr, "rank %d: ", (int)from);
+        fprintf(stderr, "%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    if (*cli->ranks->said && result == SAP_EXIT_USAGE) fprintf(stderr, "Try 'sapwood %s --help'.\n", verb);
+}
+
+sap_cli_exit sap_cli_agree(sap_cli* cli, sap_cli_exit own) {
+    sap_cli_ranks* ranks = cli->ranks;
+    if (!ranks) return own;
+    // Who knows why it failed comes before who was told so, and the lowest rank first.
+    const uint64_t word = (uint64_t)ranks->of_another << 48 | (uint64_t)ranks->rank << 8 | (uint64_t)own;
+    const uint64_t first = sap_cli_ranks_least(cli, own == SAP_EXIT_OK ? UINT64_MAX : word);
+    if (first == UINT64_MAX) return SAP_EXIT_OK;
+    const int32_t from = (int32_t)(first >> 8 & INT32_MAX);
+    const sap_cli_exit result = (sap_cli_exit)(first & 255);
+    hear_from(ranks, from);
+    if (ranks->rank == 0) tell(cli, from, result);
+    ranks->said[0] = 0;
+    ranks->of_another = false;
+    return result;
+}
+
+sap_cli_exit sap_cli_ranks_check(sap_cli* cli) {
+    static const char* const alone[] = {"metric", "weights", "mask",  "box",          "radii",
+                                        "eps",    "verify",  "split", "query-radius", "drop-duplicates",
+                                        "period"};
+    if (!cli->ranks) return SAP_EXIT_OK;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (sap_cli_given(cli->options, alone[i]))
+            return sap_cli_usage(cli, "--%s is for one process; leave it out, or start sapwood without mpirun",
+                                 alone[i]);
+    if (sap_cli_is_tree(cli, cli->options->operands[0]))
+        return sap_cli_usage(cli,
+                             "%s is a saved tree, which one process searches; give points, or start sapwood without "
+                             "mpirun",
+                             cli->options->operands[0]);
+    return SAP_EXIT_OK;
+}
