@@ -94,7 +94,7 @@ static sap_status count_around(const sap_cluster_tree* tree, const sap_cli_point
                                    : sap_cluster_radius_count(tree, sap_cli_f32(points), radius, counts);
 }
 
-// How many points each row tells; in a copy of it a point may lie that is not finite and in no tree: it has counted none.
+// How many points each row tells. A row of the reference that is not finite is in no tree, and has counted nothing.
 static sap_cli_exit count_rows(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* asking,
                                bool asked, sap_cli_joined_rows* rows) {
     rows->counts = sap_cli_allocate(cli, rows->rows, sizeof *rows->counts);

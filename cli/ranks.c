@@ -57,9 +57,12 @@ static int32_t threads_of(const sap_cli_ranks* ranks) {
     for (int32_t r = 0; status == SAP_OK && r < ranks->size; r++)
         beside += !memcmp(names + (size_t)r * NAME, mine, NAME);
     free(names);
-    cpu_set_t allowed;
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const long may = sched_getaffinity(0, sizeof allowed, &allowed) ? cores : CPU_COUNT(&allowed);
+    long may = cores;
+#if defined(__linux__)
+    cpu_set_t allowed;
+    if (!sched_getaffinity(0, sizeof allowed, &allowed)) may = CPU_COUNT(&allowed);
+#endif
     const long each = beside ? cores / beside : 1;
     const long threads = each < may ? each : may;
     return threads < 1 ? 1 : threads > 1024 ? 1024 : (int32_t)threads;
