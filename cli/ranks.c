@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,19 +33,6 @@ bool sap_cli_ranks_started(int32_t* rank, int32_t* size) {
 
 // ---- Opening.
 
-// A sentence of rank 0.
-__attribute__((format(printf, 3, 4))) static sap_cli_exit refuse(const sap_cli_options* options, int32_t rank,
-                                                                 const char* format, ...) {
-    va_list values;
-    if (rank) return SAP_EXIT_FAILED;
-    va_start(values, format);
-    fprintf(stderr, "sapwood %s: ", sap_cli_verb_table[options->verb].name);
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
-    va_end(values);
-    return SAP_EXIT_FAILED;
-}
-
 // How many threads a rank gets by default: its part of the machine, and no more than it may run on.
 static int32_t threads_of(const sap_cli_ranks* ranks) {
     enum { NAME = 64 };
@@ -54,7 +40,7 @@ static int32_t threads_of(const sap_cli_ranks* ranks) {
     int32_t beside = 0;
     gethostname(mine, sizeof mine - 1);
     const sap_status status = sap_comm_all_gather(ranks->comm, mine, names ? NAME : -1, names);
-    for (int32_t r = 0; status == SAP_OK && r < ranks->size; r++)
+    for (int32_t r = 0; names && status == SAP_OK && r < ranks->size; r++)
         beside += !memcmp(names + (size_t)r * NAME, mine, NAME);
     free(names);
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -68,31 +54,34 @@ static int32_t threads_of(const sap_cli_ranks* ranks) {
     return threads < 1 ? 1 : threads > 1024 ? 1024 : (int32_t)threads;
 }
 
-static sap_cli_exit open_world(const sap_cli_options* options, const char* library, int32_t started, int32_t number,
-                               sap_cli_ranks* ranks) {
-    char before[80] = "";
-    if (started > 1)
-        snprintf(before, sizeof before, "%d processes were started by an MPI launcher, but ", (int)started);
-    const char* const alone = started > 1 ? "; with --mpi never each of them works for itself" : "";
-    if (!library)
-        return refuse(options, number,
-                      "%sthis program cannot load libsapwood_mpi: only one that is linked to the "
-                      "shared library can%s",
-                      before, alone);
+enum { SENTENCE = 512 };
+
+// Writes down why there are no ranks, if so.
+static void open_world(const char* library, int32_t started, sap_cli_ranks* ranks, char why[SENTENCE]) {
+    if (!library) {
+        snprintf(why, SENTENCE,
+                 "this program cannot load libsapwood_mpi: only one that is linked to the shared library can");
+        return;
+    }
     // Open MPI's own plug-ins look for its symbols among those of the program.
     void* loaded = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-    if (!loaded) return refuse(options, number, "%sMPI cannot be loaded: %s%s", before, dlerror(), alone);
+    if (!loaded) {
+        snprintf(why, SENTENCE, "MPI cannot be loaded: %s", dlerror());
+        return;
+    }
     sap_status (*open)(const sap_allocator*, sap_comm**);
     void* const symbol = dlsym(loaded, "sap_comm_open_world");
-    if (!symbol) return refuse(options, number, "%s%s is of another version%s", before, library, alone);
     memcpy(&open, &symbol, sizeof open);
-    const sap_status status = open(NULL, &ranks->comm);
-    if (status != SAP_OK) return refuse(options, number, "MPI does not start: %s", sap_status_string(status));
+    const sap_status status = symbol ? open(NULL, &ranks->comm) : SAP_ERROR_UNSUPPORTED;
+    if (status != SAP_OK) {
+        snprintf(why, SENTENCE, "MPI does not start: %s", sap_status_string(status));
+        return;
+    }
     ranks->rank = sap_comm_rank(ranks->comm);
     ranks->size = sap_comm_size(ranks->comm);
-    if (started <= 1 || ranks->size == started) return SAP_EXIT_OK;
-    return refuse(options, number, "%s%s is linked to another MPI, which sees %d; use the mpirun of that one%s", before,
-                  library, (int)ranks->size, alone);
+    if (started > 1 && ranks->size != started)
+        snprintf(why, SENTENCE, "%s is linked to another MPI, which sees %d; use the mpirun of that one", library,
+                 (int)ranks->size);
 }
 
 static bool is_for_ranks(sap_cli_verb verb) {
@@ -104,16 +93,24 @@ sap_cli_exit sap_cli_ranks_open(const sap_cli_options* options, const char* libr
     *ranks = (sap_cli_ranks){.comm = NULL};
     sap_cli_ranks_started(&rank, &size);
     if (options->mpi == SAP_MPI_NEVER || (options->mpi == SAP_MPI_AUTO && size <= 1)) return SAP_EXIT_OK;
-    sap_cli_exit result = SAP_EXIT_OK;
+    char why[SENTENCE] = "";
+    const char* const verb = sap_cli_verb_table[options->verb].name;
     if (!is_for_ranks(options->verb))
-        result = refuse(options, rank, "one process does this; nearest, radius and box are for many%s",
-                        size > 1 ? "; with --mpi never each of them works for itself" : "");
-    if (result == SAP_EXIT_OK) result = open_world(options, library, size, rank, ranks);
-    if (result != SAP_EXIT_OK) {
-        // Launchers end all processes when one fails: rank 0 is to say why before.
-        if (rank && !ranks->comm) sleep(1);
+        snprintf(why, sizeof why, "one process does this; nearest, radius and box are for many");
+    else
+        open_world(library, size, ranks, why);
+    if (*why) {
+        if (!rank && size > 1)
+            fprintf(
+                stderr,
+                "sapwood %s: a launcher of MPI started %d processes, but %s; with --mpi never each of them works for "
+                "itself\n",
+                verb, (int)size, why);
+        else if (!rank)
+            fprintf(stderr, "sapwood %s: %s\n", verb, why);
+        if (rank) sleep(1); // launchers end all processes when one fails: rank 0 says why before
         sap_cli_ranks_close(ranks);
-        return result;
+        return SAP_EXIT_FAILED;
     }
     ranks->threads = threads_of(ranks);
     return SAP_EXIT_OK;
@@ -216,9 +213,8 @@ static void tell(const sap_cli* cli, int32_t from, sap_cli_exit result) {
     if (*cli->ranks->said && result == SAP_EXIT_USAGE) fprintf(stderr, "Try 'sapwood %s --help'.\n", verb);
 }
 
-sap_cli_exit sap_cli_agree(sap_cli* cli, sap_cli_exit own) {
+sap_cli_exit sap_cli_ranks_vote(sap_cli* cli, sap_cli_exit own) {
     sap_cli_ranks* ranks = cli->ranks;
-    if (!ranks) return own;
     // Who knows why it failed comes before who was told so, and the lowest rank first.
     const uint64_t word = (uint64_t)ranks->of_another << 48 | (uint64_t)ranks->rank << 8 | (uint64_t)own;
     const uint64_t first = sap_cli_ranks_least(cli, own == SAP_EXIT_OK ? UINT64_MAX : word);

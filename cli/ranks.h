@@ -27,7 +27,12 @@ static inline bool sap_cli_is_first(const sap_cli* cli) { return !cli->ranks || 
 // What follows is collective.
 //
 // One outcome for all: if a rank failed, the first one that did says why, by way of rank 0.
-sap_cli_exit sap_cli_agree(sap_cli* cli, sap_cli_exit own);
+sap_cli_exit sap_cli_ranks_vote(sap_cli* cli, sap_cli_exit own);
+static inline sap_cli_exit sap_cli_agree(sap_cli* cli, sap_cli_exit own) {
+    if (!cli->ranks) return own;
+    const sap_cli_exit all = sap_cli_ranks_vote(cli, own);
+    return all == SAP_EXIT_OK ? own : all; // the same, unless this rank's word was lost
+}
 // What rank 0 says.
 uint64_t sap_cli_ranks_hear(sap_cli* cli, uint64_t value);
 // The sum of all, and the largest; of doubles that are not negative, too; the least.
