@@ -128,10 +128,10 @@ sap_cli_exit sap_cli_joined_write(sap_cli* cli, const char* path, const sap_tabl
     return sap_cli_agree(cli, result);
 }
 
-sap_number sap_cli_joined_ids(const sap_cli_reference* reference, int64_t* ids, int64_t count) {
+sap_number sap_cli_joined_ids(const sap_cli_reference* reference, void* ids, int64_t count) {
     if (reference->info.source_count > INT32_MAX) return SAP_INT64;
     for (int64_t i = 0; i < count; i++) { // each takes the place of one that has moved
-        const int32_t id = (int32_t)ids[i];
+        const int32_t id = (int32_t)((const int64_t*)ids)[i];
         memcpy((unsigned char*)ids + (size_t)i * sizeof id, &id, sizeof id);
     }
     return SAP_INT32;

@@ -54,9 +54,7 @@ static sap_cli_exit search_ranks(sap_cli* cli, nearest_run* run, const sap_searc
                                                        cli->options->distances != NULL, &run->joined);
     run->search_seconds = sap_cli_stage_end(cli);
     if (result != SAP_EXIT_OK) return result;
-    int64_t found = 0;
-    for (int64_t i = 0; i < run->joined.rows * wanted->k; i++) found += run->joined.ids[i] >= 0;
-    run->found = (int64_t)sap_cli_ranks_sum(cli, (uint64_t)found);
+    run->found = (int64_t)sap_cli_ranks_sum(cli, (uint64_t)run->joined.found);
     return SAP_EXIT_OK;
 }
 
@@ -112,7 +110,7 @@ static sap_cli_exit write_outputs(sap_cli* cli, nearest_run* run) {
     const sap_cli_options* options = cli->options;
     sap_table ids = {.values = run->ids, .rows = run->rows, .columns = options->k, .number = SAP_INT32};
     if (cli->ranks) {
-        ids.number = sap_cli_joined_ids(&run->reference, run->joined.ids, run->joined.rows * options->k);
+        ids.number = run->joined.number;
         ids.values = run->joined.ids;
         ids.rows = run->joined.rows;
     }

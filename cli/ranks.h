@@ -67,14 +67,15 @@ sap_cli_exit sap_cli_joined_write(sap_cli* cli, const char* path, const sap_tabl
 // Brings bytes to rank 0, those of one rank behind those of the rank before: memory to be freed, NULL elsewhere.
 sap_cli_exit sap_cli_joined_bytes(sap_cli* cli, const void* mine, int64_t bytes, void** all);
 // Makes ids of 32 bits of those of 64, in place, if the points of the tree have such; the number that they then are.
-sap_number sap_cli_joined_ids(const sap_cli_reference* reference, int64_t* ids, int64_t count);
+sap_number sap_cli_joined_ids(const sap_cli_reference* reference, void* ids, int64_t count);
 
 // ---- joined_nearest.c
 // Answers of this rank, from row `first` on of `all`. All zero can be freed.
 typedef struct sap_cli_answers {
     int64_t first, rows, all;
-    int64_t* ids; // [rows*k]
-    void* distance2;
+    int64_t found;         // of the points that this rank holds
+    sap_number number;     // of ids: SAP_INT32 or SAP_INT64
+    void *ids, *distance2; // [rows*k]
 } sap_cli_answers;
 // Neighbours of this rank's queries (NULL: of its rows of the reference).
 sap_cli_exit sap_cli_joined_nearest(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* queries,
