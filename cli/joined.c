@@ -80,9 +80,10 @@ static sap_cli_exit begin_file(sap_cli* cli, const char* path, sap_cli_file* fil
     sap_cli_exit result = SAP_EXIT_OK;
     if (sap_cli_is_first(cli) && path && sap_cli_format_of(cli, path) == SAP_FORMAT_NPY && strcmp(path, "-")) {
         struct stat about;
-        const bool other = !stat(path, &about) && !S_ISREG(about.st_mode); // a device, or a pipe
+        const bool there = !stat(path, &about), other = there && !S_ISREG(about.st_mode); // a device, or a pipe
         if (!other) result = sap_cli_together_add(cli, path, &place);
         if (!other && result == SAP_EXIT_OK) result = sap_cli_file_open(cli, place, file);
+        if (there && file->temporary) fchmod(fileno(file->stream), about.st_mode & 0777); // as the file it replaces
         if (result == SAP_EXIT_OK && file->temporary && can_be_shared(file->temporary))
             snprintf(name, PATH_MAX, "%s", file->temporary);
         else

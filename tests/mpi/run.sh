@@ -53,7 +53,7 @@ ranks() { # ranks N COMMAND...: what it prints goes to $place.out, and what it s
 # ---- One file from any number of ranks.
 
 same() { # same N ARGUMENT...: with -o FILE and more of the kind under @, written by N ranks and by one process
-  local number=$1 status=0 one=0 file
+  local number=$1 status=0 one=0
   shift
   rm -rf "$work/one" "$work/many" && mkdir "$work/one" "$work/many"
   "$sapwood" "${@//@/$work/one}" >"$work/one/stdout" 2>"$work/one.said" || one=$?
