@@ -40,7 +40,7 @@ fi
 # ---- Ranks of MPI, where the build found one.
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_MCA_mpi_yield_when_idle=1 TMPDIR=$work
 if [ -e "$libdir/libsapwood_mpi.so" ] && [ -x "$prefix/bin/sapwood" ]; then
   echo "ranks of MPI, through CMake and pkg-config, and the command:"
   launcher=$(sed -n 's/^MPIEXEC_EXECUTABLE:[A-Z]*=//p' "$build/CMakeCache.txt")

@@ -39,7 +39,7 @@ if(SAPWOOD_HAVE_MPI AND MPIEXEC_EXECUTABLE)
   foreach(ranks IN ITEMS 1 2 3)
     add_test(NAME mpi_cluster_${ranks}
       COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${MPIEXEC_PREFLAGS} $<TARGET_FILE:mpi_cluster>)
-    set_tests_properties(mpi_cluster_${ranks} PROPERTIES TIMEOUT 60 PROCESSORS 2 ENVIRONMENT
+    set_tests_properties(mpi_cluster_${ranks} PROPERTIES TIMEOUT 60 PROCESSORS 2 RESOURCE_LOCK launcher ENVIRONMENT
       "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1")
   endforeach()
 endif()

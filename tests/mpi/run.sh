@@ -47,7 +47,10 @@ place=$work/one # where a case lies, for those that run side by side
 ranks() { # ranks N COMMAND...: what it prints goes to $place.out, and what it says to $place.said
   local number=$1
   shift
-  LD_LIBRARY_PATH=$work/$engine:$build timeout 60 "$launcher" -n "$number" "$@" </dev/null >"$place.out" 2>"$place.said"
+  # Open MPI's launchers fall over each other where they have one folder for temporary files.
+  mkdir -p "$place.tmp"
+  TMPDIR=$place.tmp LD_LIBRARY_PATH=$work/$engine:$build timeout 60 "$launcher" -n "$number" "$@" \
+    </dev/null >"$place.out" 2>"$place.said"
 }
 
 # ---- One file from any number of ranks.
@@ -164,7 +167,7 @@ killed() {
   local start=$SECONDS status=0
   rm -rf "$work/many" && mkdir "$work/many"
   # shellcheck disable=SC2016
-  LD_LIBRARY_PATH=$work/$engine:$build timeout 60 "$launcher" -n 3 bash -c \
+  TMPDIR=$work LD_LIBRARY_PATH=$work/$engine:$build timeout 60 "$launcher" -n 3 bash -c \
     'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; echo $$ >"$0/pid.$rank"; exec "$@"' "$work" \
     "$sapwood" nearest - "$work/queries.npy" -k 2 -o "$work/many/ids.npy" < <(sleep 20) >"$work/out" 2>"$work/said" &
   for _ in $(seq 100); do [ -s "$work/pid.2" ] && break; sleep 0.1; done
