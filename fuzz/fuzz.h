@@ -3,7 +3,13 @@
 #define SAPWOOD_FUZZ_FUZZ_H
 
 #include "sapwood/files.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 // libFuzzer and replay.c call this; always 0.
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -69,8 +75,38 @@ static inline void fuzz_points_as(const uint8_t* data, size_t size, sap_format f
     sap_point_set_free(set);
 }
 
+#if defined(__linux__)
+// Reads the second of three parts of a file that was read as a whole: it is there, or the file has no parts.
+static inline void fuzz_part(const char* path, sap_format format, const sap_point_set* whole) {
+    sap_point_set* set = NULL;
+    int64_t first, all;
+    const sap_status status = sap_points_read_part(fuzz_device(), path, format, 64, NULL, 1, 3, &first, &all, &set);
+    if (status == SAP_ERROR_UNSUPPORTED && !set) return;
+    if (status != SAP_OK || all != whole->count || set->dims != whole->dims || first + set->count > all) abort();
+    const size_t row = (size_t)set->dims * sizeof(double);
+    if (set->count && memcmp(set->coords_f64, whole->coords_f64 + first * set->dims, (size_t)set->count * row)) abort();
+    sap_point_set_free(set);
+}
+
+// The input as a file without a name.
+static inline void fuzz_parts(const uint8_t* data, size_t size, sap_format format) {
+    const int file = memfd_create("input", 0);
+    sap_point_set* whole = NULL;
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (file >= 0 && write(file, data, size) == (ssize_t)size &&
+        sap_points_read(fuzz_device(), path, format, 64, &whole) == SAP_OK)
+        fuzz_part(path, format, whole);
+    sap_point_set_free(whole);
+    if (file >= 0) close(file);
+}
+#endif
+
 static inline void fuzz_points(const uint8_t* data, size_t size, sap_format format) {
     for (int32_t real_bits = 0; real_bits <= 64; real_bits += 32) fuzz_points_as(data, size, format, real_bits);
+#if defined(__linux__)
+    if (format != SAP_FORMAT_XYZ && format != SAP_FORMAT_CSV) fuzz_parts(data, size, format);
+#endif
 }
 
 // Parses the input as a mesh and looks at everything that the answer names. `options` may be NULL.
