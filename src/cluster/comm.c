@@ -72,34 +72,6 @@ sap_status sap_comm_reduce(sap_comm* c, const sap_device* device, sap_reduction 
     return heard(c, device, c->failed ? c->failed : c->engine.reduce(c->state, how, values, count, NULL));
 }
 
-sap_status sap_comm_all_gather(sap_comm* c, const void* mine, int64_t bytes, void* all) {
-    if (!c) return SAP_ERROR_ARGUMENT;
-    if (bytes < 0 || (bytes && (!mine || !all))) return heard(c, NULL, SAP_ERROR_ARGUMENT);
-    return sap_comm_gather(c, NULL, mine, bytes, all);
-}
-
-// Whether there is room for a part of each rank.
-static bool has_room(const sap_comm* c, const void* buffer, const int64_t* bytes) {
-    for (int32_t r = 0; bytes && r < c->size; r++)
-        if (bytes[r] < 0 || (bytes[r] && !buffer)) return false;
-    return bytes != NULL;
-}
-
-sap_status sap_comm_all_to_all(sap_comm* c, const void* send, const int64_t* send_bytes, void* receive,
-                               const int64_t* receive_bytes) {
-    if (!c) return SAP_ERROR_ARGUMENT;
-    if (!has_room(c, send, send_bytes) || !has_room(c, receive, receive_bytes))
-        return heard(c, NULL, SAP_ERROR_ARGUMENT);
-    return sap_comm_exchange(c, NULL, send, send_bytes, receive, receive_bytes);
-}
-
-sap_status sap_comm_all_reduce(sap_comm* c, sap_reduction how, uint64_t* values, int64_t count) {
-    if (!c) return SAP_ERROR_ARGUMENT;
-    if (count < 0 || (count && !values) || how < SAP_REDUCE_SUM || how > SAP_REDUCE_MAX)
-        return heard(c, NULL, SAP_ERROR_ARGUMENT);
-    return sap_comm_reduce(c, NULL, how, values, count);
-}
-
 sap_status sap_comm_split(sap_comm* c, int32_t color, int32_t key, sap_comm** part) {
     if (!c || !part) return SAP_ERROR_ARGUMENT;
     sap_status status = sap_comm_agree(c, NULL, color < -1 ? SAP_ERROR_ARGUMENT : SAP_OK, NULL, 0);
@@ -136,4 +108,34 @@ sap_status sap_comm_vote(sap_comm* comm, const sap_device* device, sap_status ow
         if (words[1 + i] != ~words[1 + count + i])
             return sap_fail(device, SAP_ERROR_ARGUMENT, "the ranks do not ask the same: dims, precision or options");
     return SAP_OK;
+}
+
+// ---- What programs send.
+
+sap_status sap_comm_all_gather(sap_comm* c, const void* mine, int64_t bytes, void* all) {
+    if (!c) return SAP_ERROR_ARGUMENT;
+    if (bytes < 0 || (bytes && (!mine || !all))) return heard(c, NULL, SAP_ERROR_ARGUMENT);
+    return sap_comm_gather(c, NULL, mine, bytes, all);
+}
+
+// Whether there is room for a part of each rank.
+static bool has_room(const sap_comm* c, const void* buffer, const int64_t* bytes) {
+    for (int32_t r = 0; bytes && r < c->size; r++)
+        if (bytes[r] < 0 || (bytes[r] && !buffer)) return false;
+    return bytes != NULL;
+}
+
+sap_status sap_comm_all_to_all(sap_comm* c, const void* send, const int64_t* send_bytes, void* receive,
+                               const int64_t* receive_bytes) {
+    if (!c) return SAP_ERROR_ARGUMENT;
+    if (!has_room(c, send, send_bytes) || !has_room(c, receive, receive_bytes))
+        return heard(c, NULL, SAP_ERROR_ARGUMENT);
+    return sap_comm_exchange(c, NULL, send, send_bytes, receive, receive_bytes);
+}
+
+sap_status sap_comm_all_reduce(sap_comm* c, sap_reduction how, uint64_t* values, int64_t count) {
+    if (!c) return SAP_ERROR_ARGUMENT;
+    if (count < 0 || (count && !values) || how < SAP_REDUCE_SUM || how > SAP_REDUCE_MAX)
+        return heard(c, NULL, SAP_ERROR_ARGUMENT);
+    return sap_comm_reduce(c, NULL, how, values, count);
 }
