@@ -102,8 +102,9 @@ target_link_options(web_sapwood-threads PRIVATE ${sapwood_web_memory} ${sapwood_
 set_target_properties(web_sapwood-threads PROPERTIES OUTPUT_NAME sapwood-threads SUFFIX .wasm
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 
-# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds and skins, too.
-add_library(sapwood_page_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/cpu.c)
+# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds and skins,
+# too, and its GL device keeps no surfaces.
+add_library(sapwood_page_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/cpu.c ${PROJECT_SOURCE_DIR}/src/processors/gl.c)
 target_link_libraries(sapwood_page_device PRIVATE sapwood_inside)
 target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE -Os)
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)

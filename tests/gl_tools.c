@@ -69,7 +69,8 @@ static void GL_APIENTRY get_integer(GLenum what, GLint* value) {
 static const GLubyte* GL_APIENTRY get_string(GLenum what) {
     if (lost()) return NULL;
     if (what == GL_VERSION && claims_to_be_old()) return (const GLubyte*)"OpenGL ES 2.0 of the tests";
-    if (what == GL_VERSION && gl_tools.no_float_targets) return (const GLubyte*)"OpenGL ES 3.0 of the tests";
+    if (what == GL_VERSION && (gl_tools.no_float_targets || gl_tools.no_compute))
+        return (const GLubyte*)"OpenGL ES 3.0 of the tests";
     return real.GetString(what);
 }
 
@@ -104,15 +105,24 @@ static void GL_APIENTRY delete_textures(GLsizei count, const GLuint* names) {
     gl_tools.textures -= count;
 }
 
-#define WATCH_COMPUTE(name, parameters, arguments)                                                                     \
-    static void GL_APIENTRY watch_##name parameters {                                                                  \
-        if (!lost()) real.name arguments;                                                                              \
-    }
-WATCH_COMPUTE(BindImageTexture,
-              (GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer, GLenum access, GLenum format),
-              (unit, texture, level, layered, layer, access, format))
-WATCH_COMPUTE(DispatchCompute, (GLuint x, GLuint y, GLuint z), (x, y, z))
-WATCH_COMPUTE(MemoryBarrier, (GLbitfield barriers), (barriers))
+SAP_GL_EACH_NATIVE(WATCH)
+SAP_GL_EACH_NATIVE_VALUED(WATCH_VALUED)
+
+static void GL_APIENTRY buffer_storage(GLenum target, GLsizeiptr bytes, const void* data, GLbitfield flags) {
+    if (!lost() && !refused()) real.BufferStorageEXT(target, bytes, data, flags);
+}
+
+static void GL_APIENTRY make_buffers(GLsizei count, GLuint* names) {
+    if (lost()) return;
+    real.GenBuffers(count, names);
+    gl_tools.buffers += count;
+}
+
+static void GL_APIENTRY delete_buffers(GLsizei count, const GLuint* names) {
+    if (lost()) return;
+    real.DeleteBuffers(count, names);
+    gl_tools.buffers -= count;
+}
 
 static sap_status open_watched(sap_device* device, sap_gl* gl) {
     sap_status status = sap_gl_native.open(device, gl);
@@ -129,11 +139,14 @@ static sap_status open_watched(sap_device* device, sap_gl* gl) {
     gl->calls.BufferData = buffer;
     gl->calls.GenTextures = make_textures;
     gl->calls.DeleteTextures = delete_textures;
-    if (real.BindImageTexture && real.DispatchCompute && real.MemoryBarrier) {
-        gl->calls.BindImageTexture = watch_BindImageTexture;
-        gl->calls.DispatchCompute = watch_DispatchCompute;
-        gl->calls.MemoryBarrier = watch_MemoryBarrier;
-    }
+    gl->calls.GenBuffers = make_buffers;
+    gl->calls.DeleteBuffers = delete_buffers;
+#define REPLACE_NATIVE(type, name, parameters, arguments)                                                              \
+    if (real.name) gl->calls.name = watch_##name;
+    SAP_GL_EACH_NATIVE(REPLACE_NATIVE)
+    SAP_GL_EACH_NATIVE_VALUED(REPLACE_NATIVE)
+    if (real.BufferStorageEXT) gl->calls.BufferStorageEXT = buffer_storage;
+    if (gl_tools.no_kept_maps) gl->calls.BufferStorageEXT = NULL;
     gl->calls.check_passes = true;
     return SAP_OK;
 }

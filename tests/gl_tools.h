@@ -13,8 +13,11 @@ typedef struct gl_tools_state {
     int32_t max_texture_size; // what GL_MAX_TEXTURE_SIZE claims to be; 0: the truth
     int32_t max_draw_buffers; // the same of GL_MAX_DRAW_BUFFERS
     bool no_float_targets;    // OpenGL ES 3.0 without GL_EXT_color_buffer_float
+    bool no_compute;          // OpenGL ES 3.0, hence without compute shaders
+    bool no_kept_maps;        // no buffer can stay mapped
     bool old;                 // OpenGL ES 2.0: see gl_tools_enter_old
     int64_t textures;         // made and not yet deleted
+    int64_t buffers;          // made and not yet deleted
 } gl_tools_state;
 
 extern gl_tools_state gl_tools;

@@ -26,6 +26,7 @@
 
 #include "grid.h"
 #include "render.h"
+#include "surface.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -376,6 +377,101 @@ SAP_API sap_status sap_gl_pyramid_describe(const sap_gl_pyramid* pyramid, sap_gl
 
 /** Frees a pyramid and its textures. NULL is allowed. */
 SAP_API void sap_gl_pyramid_free(sap_gl_pyramid* pyramid);
+/** @} */
+
+/**
+ * @name Surfaces of volumes
+ * Marching cubes (surface.h) of a volume in a texture, whose mesh stays on the GPU: in buffers, which compute shaders
+ * write where a context has them (OpenGL ES 3.1), else in textures, made by histopyramids. The mesh is that of
+ * ::sap_isosurface_extract: numbers, order and triangles exactly, positions to 1e-6 of their size and normals to 1e-4,
+ * since the language lets divisions be that inexact. In WebGL a buffer that a shader has written can never be one of
+ * indices, so there the mesh is in textures, and is drawn from these.
+ * @{
+ */
+
+/** A surface on an OpenGL device: the room for it, and the last that was extracted. */
+typedef struct sap_gl_surface sap_gl_surface;
+
+/** What surfaces are extracted from. All zero but the size is the default. */
+typedef struct sap_gl_surface_options {
+    int32_t size[3];   /**< samples along x, y, z, 2 at least */
+    sap_voxel type;    /**< what a texel of a volume has in red. ::SAP_VOXEL_F32: what shaders read as floats, such as
+                        R32F, R16F, R8; ::SAP_VOXEL_U8 and _U16: unsigned integers; ::SAP_VOXEL_I16: signed ones */
+    float spacing[3];  /**< from one sample to the next along x, y, z, above 0; 0: 1 */
+    float origin[3];   /**< where the first sample lies */
+    bool low_inside;   /**< as in ::sap_isosurface_options */
+    bool textures;     /**< the mesh goes into textures, also where it could go into buffers */
+    int64_t vertices;  /**< room for so many vertices; 0: for as many as there are */
+    int64_t triangles; /**< room for so many triangles; 0 alike. Where both numbers stand, no extraction waits for
+                             the GPU; what there is no room for is left out, the last first, and a triangle with it that
+                             has lost a corner */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_gl_surface_options;
+
+/** Where a surface is. What does not apply is 0. */
+typedef struct sap_gl_surface_info {
+    int64_t vertex_count;   /**< that there are; those beyond `vertices` of the options have been left out */
+    int64_t triangle_count; /**< that there are, alike */
+    uint32_t vertices;      /**< buffer: of each vertex 6 floats, position and normal */
+    uint32_t triangles;     /**< buffer: of each triangle 3 indices of 32 bits */
+    uint32_t command;       /**< buffer: a command of glDrawElementsIndirect, for GL_TRIANGLES and GL_UNSIGNED_INT; and
+                               behind its 20 bytes vertex_count and triangle_count, 32 bits each */
+    uint32_t positions;     /**< RGBA32UI texture: of vertex i in texel (i % width, i / width) the bits of x, y, z */
+    uint32_t normals;       /**< RGBA32UI texture: of its normal, alike */
+    uint32_t corners;       /**< RGBA32UI texture: of triangle i in texel (i % width, i / width) its three vertices */
+    int32_t width[2];       /**< of the textures of vertices; of that of triangles */
+    uint64_t reserved[4];   /**< for later versions: zero */
+} sap_gl_surface_info;
+
+/** How a surface is drawn. */
+typedef struct sap_gl_surface_look {
+    float matrix[16];     /**< from the volume's places to clip space, column by column, as OpenGL has them */
+    float light[3];       /**< towards the light; any length above 0. All 0: along z */
+    float color[3];       /**< of what faces it, each 0 ... 1. All 0: white */
+    float ambient;        /**< part of that where nothing faces it, 0 ... 1 */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_gl_surface_look;
+
+/**
+ * Makes room for extractions. In buffers half a byte of GPU memory a sample (rows are rounded up to 32 samples), 24
+ * bytes a vertex and 12 a triangle; in textures three bytes a sample, 36 a vertex and 24 a triangle. Errors:
+ * SAP_ERROR_ARGUMENT (a NULL, a device that is not SAP_GL, an unknown type, a size below 2, negative room, a spacing or
+ * origin as in ::sap_isosurface_extract), SAP_ERROR_UNSUPPORTED (OpenGL ES 2.0, WebGL 1), SAP_ERROR_RANGE (more than
+ * 858,993,459 samples, a side beyond GL_MAX_3D_TEXTURE_SIZE, lists beyond GL_MAX_TEXTURE_SIZE, more than 2^31-1
+ * vertices or triangles), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_surface_create(sap_device* device, const sap_gl_surface_options* options,
+                                         sap_gl_surface** surface);
+/**
+ * Copies a volume from host memory, values[size[2]][size[1]][size[0]] of the options' type, into a texture of the
+ * surface's own, which is made when it is first needed. O(samples). Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_NOT_FINITE
+ * (as in ::sap_isosurface_extract), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_surface_load(sap_gl_surface* surface, const void* values);
+/**
+ * Extracts the surface of a 3-D texture of the options' size and type at a level; `volume` 0: of what has been loaded.
+ * Samples must be finite and at most 2^126 in magnitude; else a vertex beside one may lie anywhere. Waits for the GPU
+ * once, unless the options name room for both. O(samples). Errors: SAP_ERROR_ARGUMENT (a NULL, a level that is not
+ * finite, nothing loaded), SAP_ERROR_RANGE (as in sap_gl_surface_create), SAP_ERROR_UNSUPPORTED (a texture that cannot
+ * be read so), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST, SAP_ERROR_CANCELLED; then there is no surface.
+ */
+SAP_API sap_status sap_gl_surface_extract(sap_gl_surface* surface, uint32_t volume, float level);
+/** Says where the surface is; waits for the GPU if that alone knows how large it is. Errors: SAP_ERROR_ARGUMENT (a
+ * NULL, nothing extracted), SAP_ERROR_DEVICE_LOST. */
+SAP_API sap_status sap_gl_surface_describe(sap_gl_surface* surface, sap_gl_surface_info* info);
+/**
+ * Draws the surface into a rectangle (x, y, width, height) of a framebuffer of the caller's (0: the default one); waits
+ * for nothing. The depth test is on if the framebuffer has depths, with the function and the mask that the context has.
+ * Errors: SAP_ERROR_ARGUMENT (a NULL, nothing extracted, a look with numbers that are not finite), SAP_ERROR_UNSUPPORTED
+ * (a framebuffer that cannot be drawn to), SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_surface_draw(const sap_gl_surface* surface, const sap_gl_surface_look* look,
+                                       uint32_t framebuffer, const int32_t rectangle[4]);
+/** Copies the surface to host memory, as from ::sap_isosurface_extract, as far as there is room for it; a triangle that
+ * has lost a corner has 0 three times. Waits for the GPU. Errors: as sap_gl_surface_describe, SAP_ERROR_MEMORY. */
+SAP_API sap_status sap_gl_surface_read(sap_gl_surface* surface, sap_isosurface** read);
+/** Frees a surface on the GPU. NULL is allowed. */
+SAP_API void sap_gl_surface_free(sap_gl_surface* surface);
 /** @} */
 
 #ifdef __cplusplus

@@ -39,6 +39,7 @@ typedef struct sap_rooms {
     const struct sap_ray_ops* ray;
     const struct sap_instance_ops* instance;
     const struct sap_surface_ops* surface;
+    const struct sap_resident_ops* resident;
     const struct sap_move_ops* move;
     const struct sap_render_ops* render;
     const struct sap_view_ops* view;

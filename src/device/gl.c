@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD };
+enum {
+    MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD,
+    MAX_COMPUTE_SHADER_STORAGE_BLOCKS = 0x90DB,
+    MAX_SHADER_STORAGE_BLOCK_SIZE = 0x90DE
+};
 
 static int32_t limit_of(const sap_gl* gl, GLenum which) {
     GLint value = 0;
@@ -41,6 +45,17 @@ static bool writes_floats(const sap_gl* gl) {
     return gl->platform->has(gl, "GL_OES_texture_float") && gl->platform->has(gl, "GL_WEBGL_color_buffer_float");
 }
 
+// Whether compute shaders have buffers, and buffers can be read; of OpenGL ES 3.1 all of it.
+static void explore_buffers(sap_gl* gl) {
+    const sap_gl_calls* f = &gl->calls;
+    const bool all = f->BindBufferBase && f->BindBufferRange && f->CopyBufferSubData && f->DrawElementsIndirect &&
+                     f->FenceSync && f->ClientWaitSync && f->DeleteSync && f->MapBufferRange && f->UnmapBuffer;
+    if (gl->version < 31 || !all || limit_of(gl, MAX_COMPUTE_SHADER_STORAGE_BLOCKS) < SAP_GL_BUFFERS) return;
+    const int32_t most = limit_of(gl, MAX_SHADER_STORAGE_BLOCK_SIZE);
+    gl->most_buffer = most > 0 ? most : INT32_MAX; // 2^31 and more, in 32 bits
+    gl->keeps_mapped = f->BufferStorageEXT && gl->platform->has(gl, "GL_EXT_buffer_storage");
+}
+
 // Asks an entered context what it can do, and makes what all passes need.
 static void explore(sap_gl_call* call) {
     sap_gl* gl = call->gl;
@@ -56,6 +71,7 @@ static void explore(sap_gl_call* call) {
     }
     bool computes = gl->calls.BindImageTexture && gl->calls.DispatchCompute && gl->calls.MemoryBarrier;
     if (gl->version >= 31 && computes) gl->most_images = limit_of(gl, MAX_COMPUTE_IMAGE_UNIFORMS);
+    if (computes) explore_buffers(gl);
     const char* name = gl->name[0] ? NULL : (const char*)gl->calls.GetString(GL_RENDERER);
     if (name) snprintf(gl->name, sizeof gl->name, "%s", name);
     // Mesa's software ends all loops of a shader after 65535 rounds of them together (its lp_bld_limits.h). Browsers
@@ -76,6 +92,7 @@ void sap_gl_close(sap_device* device) {
         for (int i = 0; i < gl->programs; i++) call.f->DeleteProgram(gl->program[i].program);
         call.f->DeleteVertexArrays(1, &gl->vertices);
         call.f->DeleteBuffers(1, &gl->corners);
+        if (sap_gl_has_buffers(gl)) sap_gl_free_landing(&call);
         call.f->DeleteFramebuffers(1, &gl->framebuffer);
         gl->vertices = gl->corners = gl->framebuffer = 0;
     }
@@ -131,7 +148,14 @@ sap_status sap_gl_describe_device(const sap_device* device, sap_device_info* inf
     return SAP_OK;
 }
 
-void sap_gl_trim(sap_device* device) { sap_device_trim(sap_gl_of(device)->host); }
+void sap_gl_trim(sap_device* device) {
+    sap_gl* gl = sap_gl_of(device);
+    sap_gl_call call;
+    sap_device_trim(gl->host);
+    if (!sap_gl_has_buffers(gl) || !gl->landing.buffer) return;
+    if (sap_gl_begin(&call, device) == SAP_OK) sap_gl_free_landing(&call);
+    (void)sap_gl_end(&call, SAP_OK);
+}
 
 sap_status sap_gl_wait(sap_device* device) {
     sap_gl_call call;

@@ -30,12 +30,9 @@ typedef struct sap_gl_calls {
 #define SAP_GL_DECLARE(type, name, parameters, arguments) type(GL_APIENTRY* name) parameters;
     SAP_GL_EACH(SAP_GL_DECLARE)
     SAP_GL_EACH_VALUED(SAP_GL_DECLARE)
+    SAP_GL_EACH_NATIVE(SAP_GL_DECLARE)
+    SAP_GL_EACH_NATIVE_VALUED(SAP_GL_DECLARE)
 #undef SAP_GL_DECLARE
-    // Compute shaders, of OpenGL ES 3.1; NULL where there are none.
-    void(GL_APIENTRY* BindImageTexture)(GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer,
-                                        GLenum access, GLenum format);
-    void(GL_APIENTRY* DispatchCompute)(GLuint x, GLuint y, GLuint z);
-    void(GL_APIENTRY* MemoryBarrier)(GLbitfield barriers);
     bool check_passes; // look for errors after every pass and transfer, not only at the end of a call
 } sap_gl_calls;
 
@@ -71,8 +68,16 @@ enum {
     SAP_GL_OLD_UNITS = 2,  // the same of passes in GLSL ES 1.00
     SAP_GL_GROUP_X = 8,    // invocations of a group of compute shaders
     SAP_GL_GROUP_Y = 8,
-    SAP_GL_TARGETS = 8 // most textures that a pass writes
+    SAP_GL_TARGETS = 8, // most textures that a pass writes
+    SAP_GL_BUFFERS = 4  // most buffers that a compute shader reads and writes: every context with any has so many
 };
+
+// A buffer in host memory into which the GPU copies what is read back, kept from call to call (device/gl_buffer.c).
+typedef struct sap_gl_landing {
+    GLuint buffer;
+    int64_t bytes;
+    void* mapped; // for as long as it is there, where the context allows for that; else NULL
+} sap_gl_landing;
 
 // A program that has been linked: of one text with one set of definitions.
 typedef struct sap_gl_program_entry {
@@ -95,7 +100,10 @@ struct sap_gl {
     int32_t most_texture; // texels on a side, at most
     int32_t most_3d;      // the same of 3-D textures
     int32_t most_targets; // textures written at once, at most SAP_GL_TARGETS
-    int32_t most_rounds;  // of all loops of a shader together, after which some drivers end them; INT32_MAX: any number
+    int64_t most_buffer;  // bytes of a buffer that a compute shader may see; 0: it sees none
+    bool keeps_mapped;    // buffers can stay mapped (GL_EXT_buffer_storage)
+    sap_gl_landing landing;
+    int32_t most_rounds; // of all loops of a shader together, after which some drivers end them; INT32_MAX: any number
     char name[64];
     int lock;        // a context serves one call at a time
     uintptr_t owner; // the thread whose call that is; 0: none
@@ -106,6 +114,16 @@ struct sap_gl {
 };
 
 static inline sap_gl* sap_gl_of(const sap_device* device) { return (sap_gl*)device->processor_state; }
+
+// Whether compute shaders see buffers. Never in a browser, so that its compiler leaves out what needs them.
+static inline bool sap_gl_has_buffers(const sap_gl* gl) {
+#ifdef __EMSCRIPTEN__
+    (void)gl;
+    return false;
+#else
+    return gl->most_buffer > 0;
+#endif
+}
 
 // Opens over another platform; sap_gl_open uses sap_gl_native.
 sap_status sap_gl_open_with(sap_device* device, const sap_gl_platform* platform);
@@ -157,6 +175,11 @@ bool sap_gl_check_pass(sap_gl_call* call, const char* doing);
 // Defines that begin with this make a compute shader of GLSL ES 3.10 of a text, which then writes images called as its
 // outputs would be, in groups of SAP_GL_GROUP_X x SAP_GL_GROUP_Y invocations.
 #define SAP_GLSL_COMPUTE "#define SAP_COMPUTE\n"
+// The same without images: the text says how large its groups are, and has buffers.
+#define SAP_GLSL_BUFFERS "#define SAP_BUFFERS\n"
+// Defines that begin with this make both shaders of a program of GLSL ES 3.00 of one text: the vertex shader where
+// SAP_VERTEX is defined, else the fragment shader.
+#define SAP_GLSL_DRAWN "#define SAP_DRAWN\n"
 GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines);
 // Uniforms of a program, by name; the program becomes the current one. A name that the compiler removed is fine.
 void sap_gl_set_int(sap_gl_call* call, GLuint program, const char* name, int32_t value);
@@ -224,5 +247,37 @@ typedef struct sap_gl_pass {
 
 // Draws a rectangle: every texel of it is computed by the program (set its uniforms before).
 void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass);
+// The parts of that for programs with a vertex shader of their own: the framebuffer, and program and textures. False:
+// the targets do not fit together.
+bool sap_gl_attach(sap_gl_call* call, const sap_gl_pass* pass);
+void sap_gl_use(sap_gl_call* call, const sap_gl_pass* pass);
+
+// ---- Buffers (device/gl_buffer.c), only where sap_gl_has_buffers.
+
+// A buffer in the GPU's memory. 0 on failure: SAP_ERROR_RANGE beyond what shaders may see, SAP_ERROR_DEVICE_MEMORY.
+GLuint sap_gl_buffer(sap_gl_call* call, int64_t bytes, const char* what);
+// Deletes a buffer; 0 is fine. It may be called on a call that has failed.
+void sap_gl_buffer_free(sap_gl_call* call, GLuint buffer);
+
+typedef struct sap_gl_dispatch {
+    GLuint program; // of SAP_GLSL_BUFFERS
+    sap_gl_input input[SAP_GL_UNITS];
+    GLuint buffer[SAP_GL_BUFFERS]; // by `binding`; 0: none there
+    int64_t groups;                // the text numbers them gl_WorkGroupID.x + SAP_GL_GROUPS * gl_WorkGroupID.y
+    const char* name;
+} sap_gl_dispatch;
+
+enum { SAP_GL_GROUPS = 1 << 15 }; // groups in a row: every context can have twice as many
+
+// Runs a compute shader over buffers, and has all later calls see what it writes.
+void sap_gl_compute(sap_gl_call* call, const sap_gl_dispatch* dispatch);
+// Copies bytes of a buffer to host memory; waits for the GPU.
+void sap_gl_buffer_read(sap_gl_call* call, GLuint buffer, int64_t from, int64_t bytes, void* to);
+// The same without the last copy: NULL on failure, else where the bytes stand until sap_gl_buffer_landed is called,
+// which must be before anything else.
+const void* sap_gl_buffer_land(sap_gl_call* call, GLuint buffer, int64_t from, int64_t bytes);
+void sap_gl_buffer_landed(sap_gl_call* call);
+// Frees the buffer in which they stand.
+void sap_gl_free_landing(sap_gl_call* call);
 
 #endif

@@ -64,9 +64,10 @@ static const char* find_functions(const egl_calls* egl, sap_gl_calls* calls) {
     SAP_GL_EACH(FIND)
     SAP_GL_EACH_VALUED(FIND)
 #undef FIND
-    find_function(egl, "glBindImageTexture", (void*)&calls->BindImageTexture);
-    find_function(egl, "glDispatchCompute", (void*)&calls->DispatchCompute);
-    find_function(egl, "glMemoryBarrier", (void*)&calls->MemoryBarrier);
+#define FIND_NATIVE(type, name, parameters, arguments) find_function(egl, "gl" #name, (void*)&calls->name);
+    SAP_GL_EACH_NATIVE(FIND_NATIVE)
+    SAP_GL_EACH_NATIVE_VALUED(FIND_NATIVE)
+#undef FIND_NATIVE
     return missing;
 }
 

@@ -1,6 +1,8 @@
 // The functions of OpenGL ES 3.0 that Sapwood calls, once as a list: SAP_GL_EACH(F) is F(type, name, parameters,
 // arguments) for those without a value and SAP_GL_EACH_VALUED(F) the same for the others. The table of device/gl.h is
 // made of it, so is what loads it, and so are the wrappers with which tests count calls and lose contexts.
+// SAP_GL_EACH_NATIVE and SAP_GL_EACH_NATIVE_VALUED are what browsers lack: buffers that are mapped, and of OpenGL ES 3.1
+// compute shaders and buffers that they write. They are NULL where a context has none.
 #ifndef SAPWOOD_DEVICE_GL_FUNCTIONS_H
 #define SAPWOOD_DEVICE_GL_FUNCTIONS_H
 
@@ -85,6 +87,23 @@
     F(GLint, GetUniformLocation, (GLuint program, const GLchar* name), (program, name))                                \
     F(GLboolean, IsEnabled, (GLenum what), (what))                                                                     \
     F(GLboolean, IsTexture, (GLuint texture), (texture))
+
+#define SAP_GL_EACH_NATIVE(F)                                                                                          \
+    F(void, BindBufferBase, (GLenum target, GLuint at, GLuint buffer), (target, at, buffer))                           \
+    F(void, BindBufferRange, (GLenum target, GLuint at, GLuint buffer, GLintptr from, GLsizeiptr bytes), (target, at, buffer, from, bytes)) \
+    F(void, BindImageTexture, (GLuint unit, GLuint texture, GLint level, GLboolean layered, GLint layer, GLenum access, GLenum format), (unit, texture, level, layered, layer, access, format)) \
+    F(void, BufferStorageEXT, (GLenum target, GLsizeiptr bytes, const void* data, GLbitfield flags), (target, bytes, data, flags)) \
+    F(void, CopyBufferSubData, (GLenum from, GLenum to, GLintptr from_at, GLintptr to_at, GLsizeiptr bytes), (from, to, from_at, to_at, bytes)) \
+    F(void, DeleteSync, (GLsync sync), (sync))                                                                         \
+    F(void, DispatchCompute, (GLuint x, GLuint y, GLuint z), (x, y, z))                                                \
+    F(void, DrawElementsIndirect, (GLenum mode, GLenum type, const void* offset), (mode, type, offset))                \
+    F(void, MemoryBarrier, (GLbitfield barriers), (barriers))
+
+#define SAP_GL_EACH_NATIVE_VALUED(F)                                                                                   \
+    F(GLenum, ClientWaitSync, (GLsync sync, GLbitfield flags, GLuint64 nanoseconds), (sync, flags, nanoseconds))       \
+    F(GLsync, FenceSync, (GLenum condition, GLbitfield flags), (condition, flags))                                     \
+    F(void*, MapBufferRange, (GLenum target, GLintptr from, GLsizeiptr bytes, GLbitfield access), (target, from, bytes, access)) \
+    F(GLboolean, UnmapBuffer, (GLenum target), (target))
 // clang-format on
 
 #endif

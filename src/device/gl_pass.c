@@ -3,7 +3,7 @@
 #include "device/gl.h"
 
 // The framebuffer with the pass's targets. False: they do not fit together, or the context cannot write them.
-static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
+bool sap_gl_attach(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
     GLenum buffers[SAP_GL_TARGETS];
     int count = 0;
@@ -31,8 +31,9 @@ static bool attach(sap_gl_call* call, const sap_gl_pass* pass) {
     return false;
 }
 
-static void bind_inputs(sap_gl_call* call, const sap_gl_pass* pass) {
+void sap_gl_use(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
+    f->UseProgram(pass->program);
     SAP_ASSERT(call->gl->version >= 30 || !pass->input[SAP_GL_OLD_UNITS].sampler);
     for (int i = 0; i < SAP_GL_UNITS && pass->input[i].sampler; i++) {
         const sap_gl_input* input = &pass->input[i];
@@ -63,8 +64,7 @@ static void dispatch(sap_gl_call* call, const sap_gl_pass* pass) {
     const sap_gl_calls* f = call->f;
     image_unit found[SAP_GL_TARGETS]; // the caller's
     GLuint units = 0;
-    f->UseProgram(pass->program);
-    bind_inputs(call, pass);
+    sap_gl_use(call, pass);
     while (units < SAP_GL_TARGETS && pass->target[units]) units++;
     SAP_ASSERT((int32_t)units <= call->gl->most_images && !pass->rectangle[0] && !pass->rectangle[1]);
     for (GLuint i = 0; i < units && !call->gl->own_context; i++) save_image_unit(f, i, &found[i]);
@@ -81,10 +81,9 @@ void sap_gl_draw(sap_gl_call* call, const sap_gl_pass* pass) {
         dispatch(call, pass);
         return;
     }
-    if (call->status != SAP_OK || !attach(call, pass)) return;
+    if (call->status != SAP_OK || !sap_gl_attach(call, pass)) return;
     const sap_gl_calls* f = call->f;
-    f->UseProgram(pass->program);
-    bind_inputs(call, pass);
+    sap_gl_use(call, pass);
     f->BindVertexArray(call->gl->vertices);
     f->Viewport(pass->rectangle[0], pass->rectangle[1], pass->rectangle[2], pass->rectangle[3]);
     f->DrawArrays(GL_TRIANGLES, 0, 3);

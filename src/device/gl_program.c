@@ -14,29 +14,35 @@ static const char* const vertex_100 = "#version 100\n"
                                       "    covered = 0.5 * corner + 0.5;\n"
                                       "    gl_Position = vec4(corner, 0.0, 1.0);\n"
                                       "}\n";
-static const char* const before_300 = "#version 300 es\n"
-                                      "precision highp float;\n"
-                                      "precision highp int;\n"
-                                      "precision highp sampler2D;\n"
-                                      "precision highp sampler3D;\n"
-                                      "precision highp isampler2D;\n"
-                                      "precision highp usampler2D;\n"
-                                      "precision highp isampler3D;\n"
-                                      "precision highp usampler3D;\n";
+#define PRECISIONS_300                                                                                                 \
+    "#version 300 es\n"                                                                                                \
+    "precision highp float;\n"                                                                                         \
+    "precision highp int;\n"                                                                                           \
+    "precision highp sampler2D;\n"                                                                                     \
+    "precision highp sampler3D;\n"                                                                                     \
+    "precision highp isampler2D;\n"                                                                                    \
+    "precision highp usampler2D;\n"                                                                                    \
+    "precision highp isampler3D;\n"                                                                                    \
+    "precision highp usampler3D;\n"
+static const char* const before_300 = PRECISIONS_300;
+static const char* const before_vertex = PRECISIONS_300 "#define SAP_VERTEX\n";
 static const char* const before_100 = "#version 100\n"
                                       "precision highp float;\n"
                                       "precision highp int;\n"
                                       "precision highp sampler2D;\n"
                                       "varying highp vec2 covered;\n";
 
-static const char* const before_310 = "#version 310 es\n"
-                                      "precision highp float;\n"
-                                      "precision highp int;\n"
-                                      "precision highp sampler2D;\n"
-                                      "precision highp isampler2D;\n"
-                                      "precision highp usampler2D;\n"
-                                      "precision highp uimage2D;\n"
-                                      "layout(local_size_x = 8, local_size_y = 8) in;\n";
+#define PRECISIONS_310                                                                                                 \
+    "#version 310 es\n"                                                                                                \
+    "precision highp float;\n"                                                                                         \
+    "precision highp int;\n"                                                                                           \
+    "precision highp sampler2D;\n"                                                                                     \
+    "precision highp isampler2D;\n"                                                                                    \
+    "precision highp usampler2D;\n"
+static const char* const before_310 =
+    PRECISIONS_310 "precision highp uimage2D;\nlayout(local_size_x = 8, local_size_y = 8) in;\n";
+static const char* const before_buffers =
+    PRECISIONS_310 "precision highp sampler3D;\nprecision highp isampler3D;\nprecision highp usampler3D;\n";
 _Static_assert(SAP_GL_GROUP_X == 8 && SAP_GL_GROUP_Y == 8, "as before_310 says");
 
 enum { COMPUTE_SHADER = 0x91B9 };
@@ -77,8 +83,10 @@ static GLuint link(sap_gl_call* call, GLuint vertex, GLuint fragment) {
     return refuse(call, "linking a program", "program", log);
 }
 
+static bool begins(const char* defines, const char* with) { return !strncmp(defines, with, strlen(with)); }
+
 static GLuint make_compute(sap_gl_call* call, const char* text, const char* defines) {
-    const char* const texts[3] = {before_310, defines, text};
+    const char* const texts[3] = {begins(defines, SAP_GLSL_COMPUTE) ? before_310 : before_buffers, defines, text};
     GLuint shader = compile(call, COMPUTE_SHADER, texts);
     GLuint program = shader ? link(call, 0, shader) : 0;
     if (shader) call->f->DeleteShader(shader);
@@ -86,8 +94,11 @@ static GLuint make_compute(sap_gl_call* call, const char* text, const char* defi
 }
 
 static GLuint make(sap_gl_call* call, const char* text, const char* defines) {
-    bool old = !strncmp(defines, SAP_GLSL_100, strlen(SAP_GLSL_100));
-    const char* const for_vertex[3] = {old ? vertex_100 : vertex_300, "", ""};
+    const bool old = begins(defines, SAP_GLSL_100), drawn = begins(defines, SAP_GLSL_DRAWN);
+    const char* const for_vertex[3] = {drawn ? before_vertex
+                                       : old ? vertex_100
+                                             : vertex_300,
+                                       drawn ? defines : "", drawn ? text : ""};
     const char* const for_fragment[3] = {old ? before_100 : before_300, defines, text};
     GLuint program = 0, vertex = compile(call, GL_VERTEX_SHADER, for_vertex);
     GLuint fragment = vertex ? compile(call, GL_FRAGMENT_SHADER, for_fragment) : 0;
@@ -112,7 +123,8 @@ GLuint sap_gl_program(sap_gl_call* call, const char* text, const char* defines) 
         sap_gl_fail(call, SAP_ERROR_UNSUPPORTED, "OpenGL ES 2.0 (WebGL 1) has no shaders in GLSL ES 3.00");
         return 0;
     }
-    bool computes = !strncmp(defines, SAP_GLSL_COMPUTE, strlen(SAP_GLSL_COMPUTE));
+    const bool computes =
+        begins(defines, SAP_GLSL_COMPUTE) || (sap_gl_has_buffers(gl) && begins(defines, SAP_GLSL_BUFFERS));
     GLuint program = (computes ? make_compute : make)(call, text, defines);
     if (!program || !sap_gl_check_pass(call, "making a program")) return 0;
     SAP_ASSERT(gl->programs < SAP_GL_PROGRAMS);

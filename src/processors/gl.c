@@ -36,6 +36,15 @@ static const sap_mesh_ops mesh = {
     .build = sap_mesh_build_gl, .copy_in = sap_mesh_copy_in_gl, .free_arrays = sap_mesh_free_arrays_gl};
 static const sap_ray_ops ray = {.trace = sap_trace_gl};
 static const sap_surface_ops surface = {.extract = sap_surface_gl};
+#ifndef SAP_PAGE // which shows no surfaces, and is to stay light
+static const sap_resident_ops resident = {.create = sap_resident_create_gl,
+                                          .load = sap_resident_load_gl,
+                                          .extract = sap_resident_extract_gl,
+                                          .draw = sap_resident_draw_gl,
+                                          .count = sap_resident_count_gl,
+                                          .read = sap_resident_read_gl,
+                                          .free = sap_resident_free_gl};
+#endif
 static const sap_view_ops view = {.create = sap_view_create_gl,
                                   .begin = sap_view_begin_gl,
                                   .step = sap_view_step_gl,
@@ -64,6 +73,9 @@ const sap_processor_table sap_gl_table = {
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
+#ifndef SAP_PAGE
+            .resident = &resident,
+#endif
             .render = &sap_render_ops_cpu,
             .view = &view,
         },

@@ -132,17 +132,18 @@ static sap_status check_size(const sap_device* device, const sap_volume* volume)
     return SAP_OK;
 }
 
-// Fills in where samples lie.
-static sap_status check_place(const sap_device* device, const sap_volume* volume, sap_lattice* lattice) {
+sap_status sap_surface_place(const sap_device* device, const sap_volume* volume, const char* name,
+                             sap_lattice* lattice) {
     const double most = 0x1p126;
     float least = INFINITY;
     for (int i = 0; i < 3; i++) {
         float spacing = volume->spacing[i] == 0 ? 1 : volume->spacing[i], origin = volume->origin[i];
         if (!(spacing > 0) || !((double)spacing * (double)volume->size[i] <= most))
             return sap_fail(device, SAP_ERROR_ARGUMENT,
-                            "volume.spacing[%d]: %g is not above 0, or puts samples beyond 2^126", i, (double)spacing);
+                            "%s.spacing[%d]: %g is not above 0, or puts samples beyond 2^126", name, i,
+                            (double)spacing);
         if (!(fabsf(origin) <= (float)most))
-            return sap_fail(device, SAP_ERROR_ARGUMENT, "volume.origin[%d]: %g is not finite, or beyond 2^126", i,
+            return sap_fail(device, SAP_ERROR_ARGUMENT, "%s.origin[%d]: %g is not finite, or beyond 2^126", name, i,
                             (double)origin);
         lattice->sides[i] = (int)volume->size[i];
         lattice->spacing[i] = spacing;
@@ -166,7 +167,7 @@ sap_status sap_isosurface_extract(sap_device* device, sap_volume volume, const s
     if (status != SAP_OK) return status;
     sap_surface_job job = {.low_inside = o.low_inside, .surface = surface};
     status = check_size(device, &volume);
-    if (status == SAP_OK) status = check_place(device, &volume, &job.lattice);
+    if (status == SAP_OK) status = sap_surface_place(device, &volume, "volume", &job.lattice);
     if (status != SAP_OK) return status;
     if (!SAP_CAN(device, surface, extract)) return sap_unsupported(device, "extract surfaces");
     if (volume.size[0] < 2 || volume.size[1] < 2 || volume.size[2] < 2)

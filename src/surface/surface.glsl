@@ -6,12 +6,12 @@
 
 #include "math/dialect.h"
 
-uniform sampler3D volume;
+uniform SAP_SAMPLER volume; // of floats, or of integers as they are
 uniform usampler2D words; // of the table of cases
 uniform ivec3 sides;
 uniform float level;
 
-float sap_voxel_value(int x, int y, int z) { return texelFetch(volume, ivec3(x, y, z), 0).x; }
+float sap_voxel_value(int x, int y, int z) { return float(texelFetch(volume, ivec3(x, y, z), 0).x); }
 
 // Many compilers would write the table into every fragment's memory.
 #define SAP_CUBE_WORD(i) texelFetch(words, ivec2(int(i), 0), 0).x
@@ -23,7 +23,7 @@ ivec3 sample_place(uint number) {
     return ivec3(int(number - row * uint(sides.x)), int(row - slice * uint(sides.y)), int(slice));
 }
 
-uint is_inside(ivec3 at) { return texelFetch(volume, at, 0).x >= level ? 1u : 0u; }
+uint is_inside(ivec3 at) { return sap_voxel_value(at.x, at.y, at.z) >= level ? 1u : 0u; }
 
 // The four samples of a cell with the same x: bits 0 and 2 of the corners' numbers. A side that is not there is taken
 // for the one that is, so that nothing crosses it.
@@ -93,8 +93,6 @@ void main() {
 }
 #else
 uniform usampler2D list;
-uniform int list_width;
-uniform int first_row; // of the list: a texel here is one there
 #endif
 
 #if SAP_PASS == 1
@@ -109,7 +107,7 @@ layout(location = 0) out uvec4 position;
 layout(location = 1) out uvec4 normal;
 
 void main() {
-    uvec2 edge = texelFetch(list, ivec2(int(gl_FragCoord.x), int(gl_FragCoord.y) + first_row), 0).xy;
+    uvec2 edge = texelFetch(list, ivec2(gl_FragCoord.xy), 0).xy;
     if (edge.x == 0xffffffffu) discard;
     ivec3 at = sample_place(edge.x);
     uint bits = crossed_at(at);
@@ -154,7 +152,7 @@ uint vertex_on(ivec3 cell, uint edge) {
 }
 
 void main() {
-    uvec2 triangle = texelFetch(list, ivec2(int(gl_FragCoord.x), int(gl_FragCoord.y) + first_row), 0).xy;
+    uvec2 triangle = texelFetch(list, ivec2(gl_FragCoord.xy), 0).xy;
     if (triangle.x == 0xffffffffu) discard;
     ivec3 cell = sample_place(triangle.x);
     uint inside = case_at(cell);

@@ -4,6 +4,10 @@
 
 #include "surface/ops.h"
 
+// Fills in where the samples of a volume lie; `name` is what the log calls the struct.
+sap_status sap_surface_place(const sap_device* device, const sap_volume* volume, const char* name,
+                             sap_lattice* lattice);
+
 // Names the first sample that is not finite or too large.
 sap_status sap_surface_not_finite(const sap_device* device, const sap_surface_job* job, int64_t sample);
 

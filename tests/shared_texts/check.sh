@@ -66,11 +66,29 @@ mkdir "$shaders"
 shader() {
     highp='precision highp float;\nprecision highp int;\nprecision highp sampler2D;\n'
     case $1 in
-    300) before="#version 300 es\n${highp}precision highp isampler2D;\nprecision highp usampler2D;\nprecision highp sampler3D;\n" ;;
+    300) before="#version 300 es\n${highp}precision highp isampler2D;\nprecision highp usampler2D;\nprecision highp sampler3D;\nprecision highp isampler3D;\nprecision highp usampler3D;\n" ;;
     *) before="#version 100\n${highp}varying highp vec2 covered;\n" ;;
     esac
     { printf "$before" && printf '#define %s\n' $2 | tr = ' ' && expand "$root/src/$3"; } \
         >"$shaders/$(basename "$3" .glsl) $2.frag" || failed=$((failed + 1))
+}
+
+# compute_shader DEFINES FILE: the same with buffers.
+compute_shader() {
+    {
+        for type in float int sampler2D usampler2D sampler3D isampler3D usampler3D; do
+            [ $type = float ] && echo '#version 310 es'
+            echo "precision highp $type;"
+        done
+        printf '#define %s\n' $1 | tr = ' ' && expand "$root/src/$2"
+    } >"$shaders/$(basename "$2" .glsl) $1.comp" || failed=$((failed + 1))
+}
+# both_shaders DEFINES FILE: a text that is both shaders of a program.
+both_shaders() {
+    shader 300 "$1" "$2"
+    shader 300 "SAP_VERTEX $1" "$2"
+    name=$(basename "$2" .glsl)
+    mv "$shaders/$name SAP_VERTEX $1.frag" "$shaders/$name $1.vert"
 }
 
 # nearest.glsl as nearest/grid/walk_gl.c compiles it.
@@ -98,7 +116,13 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
             done
         done
     done
-    for pass in 0 1 2; do shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1" surface/surface.glsl; done
+    for sampler in sampler3D isampler3D usampler3D; do
+        for pass in 0 1 2; do
+            shader 300 "SAP_PASS=$pass SAP_VEC4=1 SAP_CELLS=1 SAP_SAMPLER=$sampler" surface/surface.glsl
+        done
+        for pass in 0 1 2 3; do compute_shader "SAP_PASS=$pass SAP_SAMPLER=$sampler" surface/words.glsl; done
+    done
+    for textures in 0 1; do both_shaders "SAP_TEXTURES=$textures" surface/surface_show.glsl; done
     for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view/view.glsl; done
     for axes in 2 3; do
         for lists in 3 7; do

@@ -58,7 +58,7 @@ static void* take_texels(sap_gl_call* call, int64_t texels, const char* what, in
     return NULL;
 }
 
-static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t threads, sap_gl_surface* surface) {
+static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t threads, sap_gl_view_surface* surface) {
     static const char what[] = "the normals of triangles";
     const int64_t texels = TEXELS * file->mesh.triangle_count;
     sap_scratch normals = {NULL, 0}, scratch = {NULL, 0};
@@ -79,7 +79,7 @@ static void make_facets(sap_gl_call* call, const sap_mesh_file* file, int32_t th
     sap_scratch_give(call->device, &scratch);
 }
 
-static void make_materials(sap_gl_call* call, const sap_mesh_file* file, sap_gl_surface* surface) {
+static void make_materials(sap_gl_call* call, const sap_mesh_file* file, sap_gl_view_surface* surface) {
     static const char what[] = "materials";
     const int32_t count = file->material_ids && file->materials ? file->material_count : 0;
     sap_scratch scratch = {NULL, 0};
@@ -90,14 +90,15 @@ static void make_materials(sap_gl_call* call, const sap_mesh_file* file, sap_gl_
     sap_scratch_give(call->device, &scratch);
 }
 
-void sap_gl_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t threads, sap_gl_surface* surface) {
-    *surface = (sap_gl_surface){.has_colors = file->colors != NULL};
+void sap_gl_view_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t threads,
+                              sap_gl_view_surface* surface) {
+    *surface = (sap_gl_view_surface){.has_colors = file->colors != NULL};
     make_facets(call, file, threads, surface);
     make_materials(call, file, surface);
 }
 
-void sap_gl_surface_free(sap_gl_call* call, sap_gl_surface* surface) {
+void sap_gl_view_surface_free(sap_gl_call* call, sap_gl_view_surface* surface) {
     sap_gl_texture_free(call, surface->facets);
     sap_gl_texture_free(call, surface->materials);
-    *surface = (sap_gl_surface){0};
+    *surface = (sap_gl_view_surface){0};
 }

@@ -7,11 +7,11 @@
 #include "render/picture.h"
 
 // What shaders read of a mesh beside its tree; render/view/shade_glsl.h says what is in them.
-typedef struct sap_gl_surface {
+typedef struct sap_gl_view_surface {
     GLuint facets, materials;
     int32_t shifts[2]; // logarithms of their widths
     bool has_colors;
-} sap_gl_surface;
+} sap_gl_view_surface;
 
 // The tile's textures that passes write, RGBA32UI.
 enum { SAP_GL_ORIGIN, SAP_GL_DIRECTION, SAP_GL_PATH, SAP_GL_RAY_TEXTURES, SAP_GL_LIT = 2 };
@@ -20,7 +20,7 @@ typedef enum sap_gl_walking { SAP_GL_WALKING_NONE, SAP_GL_WALKING_FIRST, SAP_GL_
 
 struct sap_gl_view {
     const sap_mesh_tree* tree; // first: render/view/view.c finds the device by it
-    sap_gl_surface surface;
+    sap_gl_view_surface surface;
     int64_t builds; // of the tree, when the view was made
     // Of the picture.
     bool begun, done, plain, no_shadows;
@@ -43,8 +43,9 @@ struct sap_gl_view {
 };
 
 // The textures of a mesh; to be freed also on failure.
-void sap_gl_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t threads, sap_gl_surface* surface);
-void sap_gl_surface_free(sap_gl_call* call, sap_gl_surface* surface);
+void sap_gl_view_surface_make(sap_gl_call* call, const sap_mesh_file* file, int32_t threads,
+                              sap_gl_view_surface* surface);
+void sap_gl_view_surface_free(sap_gl_call* call, sap_gl_view_surface* surface);
 
 // Frees the textures of the picture; and those of the tile, too.
 void sap_gl_view_free_picture(sap_gl_call* call, sap_gl_view* view);

@@ -29,7 +29,7 @@ sap_status sap_view_create_gl(const sap_mesh_tree* tree, const sap_mesh_file* fi
     made->tree = tree;
     made->builds = ((const sap_gl_mesh*)tree->beside)->builds;
     if (sap_gl_begin(&call, device) == SAP_OK)
-        sap_gl_surface_make(&call, file, device->options.threads, &made->surface);
+        sap_gl_view_surface_make(&call, file, device->options.threads, &made->surface);
     status = sap_gl_end(&call, SAP_OK);
     if (status == SAP_OK)
         *view = made;
@@ -162,7 +162,7 @@ void sap_view_free_gl(sap_gl_view* view) {
     if (!sap_gl_of(device)->lost) {
         if (sap_gl_begin(&call, device) == SAP_OK) {
             sap_gl_view_free_textures(&call, view);
-            sap_gl_surface_free(&call, &view->surface);
+            sap_gl_view_surface_free(&call, &view->surface);
         }
         (void)sap_gl_end(&call, SAP_OK);
     }
