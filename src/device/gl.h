@@ -76,7 +76,9 @@ enum {
 typedef struct sap_gl_landing {
     GLuint buffer;
     int64_t bytes;
-    void* mapped; // for as long as it is there, where the context allows for that; else NULL
+    void* mapped;  // for as long as it is there, where the context allows for that; else NULL
+    GLuint source; // the buffer in the GPU's memory from which answers are copied there
+    int64_t source_bytes;
 } sap_gl_landing;
 
 // A program that has been linked: of one text with one set of definitions.
@@ -158,6 +160,9 @@ sap_status sap_gl_begin(sap_gl_call* call, const sap_device* device);
 sap_status sap_gl_end(sap_gl_call* call, sap_status status);
 // Fails the call with a sentence (printf style), unless it has failed already.
 __attribute__((format(printf, 3, 4))) void sap_gl_fail(sap_gl_call* call, sap_status status, const char* format, ...);
+// Tells the progress callback how much is done, outside of the call, which ends and begins anew; the call fails with
+// SAP_ERROR_CANCELLED if it asks to stop.
+void sap_gl_report(sap_gl_call* call, double done);
 // Looks for errors of OpenGL now; `doing` ("drawing …") goes into the sentence. Whether the call is still good.
 bool sap_gl_check(sap_gl_call* call, const char* doing);
 // The same, but only where the table asks for checks after every pass.
@@ -259,6 +264,9 @@ GLuint sap_gl_buffer(sap_gl_call* call, int64_t bytes, const char* what);
 // Deletes a buffer; 0 is fine. It may be called on a call that has failed.
 void sap_gl_buffer_free(sap_gl_call* call, GLuint buffer);
 
+// One that the device keeps, for what is to be read at once: whoever asks next has it.
+GLuint sap_gl_kept_buffer(sap_gl_call* call, int64_t bytes);
+
 typedef struct sap_gl_dispatch {
     GLuint program; // of SAP_GLSL_BUFFERS
     sap_gl_input input[SAP_GL_UNITS];
@@ -267,7 +275,10 @@ typedef struct sap_gl_dispatch {
     const char* name;
 } sap_gl_dispatch;
 
-enum { SAP_GL_GROUPS = 1 << 15 }; // groups in a row: every context can have twice as many
+enum {
+    SAP_GL_GROUPS = 1 << 15, // groups in a row: every context can have twice as many
+    SAP_GL_LANDED = 1 << 26  // bytes that should be read at a time at most: so large the buffers stay that are kept
+};
 
 // Runs a compute shader over buffers, and has all later calls see what it writes.
 void sap_gl_compute(sap_gl_call* call, const sap_gl_dispatch* dispatch);
@@ -277,7 +288,9 @@ void sap_gl_buffer_read(sap_gl_call* call, GLuint buffer, int64_t from, int64_t 
 // which must be before anything else.
 const void* sap_gl_buffer_land(sap_gl_call* call, GLuint buffer, int64_t from, int64_t bytes);
 void sap_gl_buffer_landed(sap_gl_call* call);
-// Frees the buffer in which they stand.
+// The same of a rectangle of a texture, of which a read is converted nowhere on the way (sap_gl_read).
+const void* sap_gl_texture_land(sap_gl_call* call, const sap_gl_format* format, const int32_t rectangle[4]);
+// Frees the buffer in which they stand, and the one that is kept.
 void sap_gl_free_landing(sap_gl_call* call);
 
 #endif

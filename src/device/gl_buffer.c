@@ -86,10 +86,28 @@ void sap_gl_compute(sap_gl_call* call, const sap_gl_dispatch* dispatch) {
 
 // ---- Reading
 
-void sap_gl_free_landing(sap_gl_call* call) {
+// Of its buffer in host memory; deleting it ends that it is mapped.
+static void free_landing(sap_gl_call* call) {
     sap_gl_landing* landing = &call->gl->landing;
-    sap_gl_buffer_free(call, landing->buffer); // which ends that it is mapped
-    *landing = (sap_gl_landing){0, 0, NULL};
+    sap_gl_buffer_free(call, landing->buffer);
+    landing->buffer = 0;
+    landing->bytes = 0;
+    landing->mapped = NULL;
+}
+
+void sap_gl_free_landing(sap_gl_call* call) {
+    free_landing(call);
+    sap_gl_buffer_free(call, call->gl->landing.source);
+    call->gl->landing = (sap_gl_landing){.buffer = 0};
+}
+
+GLuint sap_gl_kept_buffer(sap_gl_call* call, int64_t bytes) {
+    sap_gl_landing* landing = &call->gl->landing;
+    if (landing->source_bytes >= bytes) return landing->source;
+    sap_gl_buffer_free(call, landing->source);
+    landing->source = sap_gl_buffer(call, bytes, "answers");
+    landing->source_bytes = landing->source ? bytes : 0;
+    return landing->source;
 }
 
 // Makes room for so many bytes, and leaves the buffer bound for what is packed.
@@ -104,7 +122,7 @@ static bool make_landing(sap_gl_call* call, int64_t bytes) {
         f->BindBuffer(GL_PIXEL_PACK_BUFFER, landing->buffer);
         return true;
     }
-    sap_gl_free_landing(call);
+    free_landing(call);
     f->GenBuffers(1, &landing->buffer);
     f->BindBuffer(GL_PIXEL_PACK_BUFFER, landing->buffer);
     if (call->gl->keeps_mapped) {
@@ -119,7 +137,7 @@ static bool make_landing(sap_gl_call* call, int64_t bytes) {
         return true;
     }
     sap_gl_fail(call, SAP_ERROR_DEVICE_MEMORY, "OpenGL gave no buffer for %s", what);
-    sap_gl_free_landing(call);
+    free_landing(call);
     return false;
 }
 
@@ -158,6 +176,14 @@ const void* sap_gl_buffer_land(sap_gl_call* call, GLuint buffer, int64_t from, i
     f->CopyBufferSubData(GL_COPY_READ_BUFFER, GL_PIXEL_PACK_BUFFER, (GLintptr)from, 0, (GLsizeiptr)bytes);
     f->BindBuffer(GL_COPY_READ_BUFFER, (GLuint)bound);
     return land(call, bytes, "reading a buffer");
+}
+
+const void* sap_gl_texture_land(sap_gl_call* call, const sap_gl_format* format, const int32_t rectangle[4]) {
+    const int64_t bytes = (int64_t)rectangle[2] * rectangle[3] * format->read_bytes;
+    if (!make_landing(call, bytes)) return NULL;
+    call->f->ReadPixels(rectangle[0], rectangle[1], rectangle[2], rectangle[3], format->read_format, format->read_type,
+                        NULL);
+    return land(call, bytes, "reading a texture");
 }
 
 void sap_gl_buffer_landed(sap_gl_call* call) {

@@ -216,3 +216,12 @@ sap_status sap_gl_end(sap_gl_call* call, sap_status status) {
     if (call->sentence[0]) sap_fail(call->device, call->status, "%s", call->sentence);
     return call->status != SAP_OK ? call->status : status;
 }
+
+void sap_gl_report(sap_gl_call* call, double done) {
+    sap_device* device = call->device;
+    if (call->status != SAP_OK || !device->options.progress) return;
+    const sap_status ended = sap_gl_end(call, SAP_OK);
+    const bool goes_on = ended != SAP_OK || sap_progress_report(device, done);
+    if (sap_gl_begin(call, device) == SAP_OK) call->status = ended; // its sentence has been logged
+    if (!goes_on) sap_gl_fail(call, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}

@@ -2,6 +2,9 @@
 #include "base/assert.h"
 #include "device/gl.h"
 #include <stddef.h>
+#include <string.h>
+
+enum { LANDED = 1 << 18 }; // bytes from which on they come by way of a buffer: fewer are there as soon
 
 static const sap_gl_format formats[] = {
     {GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1, GL_RGBA, GL_UNSIGNED_BYTE, 4},
@@ -116,6 +119,20 @@ GLuint sap_gl_array(sap_gl_call* call, GLenum internal, int64_t count, const voi
     return 0;
 }
 
+// By way of a buffer that is kept, some rows at a time.
+static void read_landed(sap_gl_call* call, const sap_gl_format* format, const int32_t rectangle[4], unsigned char* to) {
+    const int64_t row = (int64_t)rectangle[2] * format->read_bytes,
+                  most = SAP_GL_LANDED / row > 1 ? SAP_GL_LANDED / row : 1;
+    for (int64_t y = 0; y < rectangle[3]; y += most) {
+        const int32_t rows = (int32_t)(rectangle[3] - y < most ? rectangle[3] - y : most);
+        const int32_t part[4] = {rectangle[0], rectangle[1] + (int32_t)y, rectangle[2], rows};
+        const void* at = sap_gl_texture_land(call, format, part);
+        if (!at) return;
+        memcpy(to + y * row, at, (size_t)(rows * row));
+        sap_gl_buffer_landed(call);
+    }
+}
+
 void sap_gl_read(sap_gl_call* call, GLuint texture, GLenum internal, int32_t level, const int32_t rectangle[4],
                  void* to) {
     if (call->status != SAP_OK) return;
@@ -126,6 +143,10 @@ void sap_gl_read(sap_gl_call* call, GLuint texture, GLenum internal, int32_t lev
     f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, level);
     for (GLenum i = 1; i < (GLenum)call->gl->most_targets; i++)
         f->FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0 + i, GL_TEXTURE_2D, 0, 0);
+    if (sap_gl_has_buffers(call->gl) && (int64_t)rectangle[2] * rectangle[3] * format->read_bytes >= LANDED) {
+        read_landed(call, format, rectangle, to);
+        return;
+    }
     f->ReadPixels(rectangle[0], rectangle[1], rectangle[2], rectangle[3], format->read_format, format->read_type, to);
     sap_gl_check(call, "reading a texture");
 }

@@ -9,6 +9,7 @@
 
 enum {
     TILE = 1024,   // pixels on a side of a rectangle
+    LARGE = 2048,  // where answers come in order
     LEAVES = 2048, // that a walk scans in one pass: drivers reset a GPU that draws for seconds
     GRAIN = 4096,  // pixels that are worth a thread
     WORDS = 4
@@ -88,16 +89,74 @@ static void read_lists(sap_gl_call* call, const sap_gl_frame* frame, const int32
     }
 }
 
+// Answers as they lie in memory, to the rows of a rectangle.
+typedef struct copying {
+    const answers* to;
+    const int32_t* at;
+    int64_t pixels;
+    int32_t width;
+} copying;
+
+static void copy_rows(void* context, int64_t from, int64_t end, int32_t worker) {
+    const copying* c = context;
+    const answers* to = c->to;
+    const int64_t k = to->k > 1 ? to->k : 1, values = c->width * k;
+    (void)worker;
+    for (int64_t y = from; y < end; y++) {
+        const int64_t row = to->first + y * to->stride;
+        const int32_t* ids = c->at + y * values;
+        for (int64_t x = 0; to->counts && x < c->width; x++) to->counts[row + x] = (uint32_t)ids[x];
+        if (!to->counts) memcpy(to->ids + row * k, ids, (size_t)values * sizeof *ids);
+        if (to->distance2)
+            memcpy(to->distance2 + row * k, c->at + c->pixels * k + y * values, (size_t)values * sizeof *ids);
+    }
+}
+
+// Where there are buffers: the answers of a rectangle of walks, in order, and then copied, some rows at a time.
+static void land(sap_gl_call* call, const sap_gl_frame* frame, const int32_t rectangle[4], answers to) {
+    const int32_t width = rectangle[2], height = rectangle[3];
+    const int64_t row = (int64_t)width * (to.k > 1 ? to.k : 1) * (to.distance2 ? 2 : 1) * (int64_t)sizeof(uint32_t);
+    const int64_t most = SAP_GL_LANDED / row > 1 ? SAP_GL_LANDED / row : 1;
+    for (int64_t y = 0; y < height; y += most, to.first += most * to.stride) {
+        const int32_t rows = (int32_t)(height - y < most ? height - y : most);
+        const int32_t part[4] = {rectangle[0], rectangle[1] + (int32_t)y, width, rows};
+        copying c = {&to, sap_gl_walk_land(call, frame, part, to.distance2 != NULL), (int64_t)width * rows, width};
+        if (!c.at) return;
+        sap_team_loop(call->device->options.threads, rows, GRAIN / width + 1, copy_rows, &c);
+        sap_gl_buffer_landed(call);
+    }
+}
+
+// What is done: part of a whole call from `from` to `to`, told after each pass but the last.
+typedef struct course {
+    double from, to;
+} course;
+
 // Draws passes until all walks of a frame have ended, and unpacks the answers.
-static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, uint32_t* texels) {
+static void finish(sap_gl_call* call, sap_gl_frame* frame, const answers* to, uint32_t* texels, course c) {
     const int32_t whole[4] = {0, 0, frame->width, frame->height};
+    const bool lands = sap_gl_has_buffers(call->gl);
+    bool left = false;
     SAP_ASSERT(call->status != SAP_OK || frame->columns || frame->queries);
     do {
         sap_gl_walk_pass(call, frame, LEAVES);
-        sap_gl_read(call, frame->state[frame->current][0], GL_RGBA32UI, 0, whole, texels);
-    } while (call->status == SAP_OK && any_left(frame, texels));
-    if (call->status == SAP_OK && frame->capacity <= 1) unpack(frame, whole + 2, to, -1, texels);
-    read_lists(call, frame, whole, to, texels);
+        if (lands)
+            left = sap_gl_walk_any_left(call, frame);
+        else
+            sap_gl_read(call, frame->state[frame->current][0], GL_RGBA32UI, 0, whole, texels);
+        if (!lands && call->status == SAP_OK) left = any_left(frame, texels);
+        // How much is left nobody knows; half of it each time tells that something is being done.
+        if (left) c.from = (c.from + c.to) / 2;
+        if (left) sap_gl_report(call, c.from);
+    } while (call->status == SAP_OK && left);
+    if (call->status != SAP_OK) return;
+    if (lands) {
+        land(call, frame, whole, *to);
+    } else {
+        if (frame->capacity <= 1) unpack(frame, whole + 2, to, -1, texels);
+        read_lists(call, frame, whole, to, texels);
+    }
+    sap_gl_report(call, c.to);
 }
 
 sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[4], int32_t* ids, float* distance2) {
@@ -112,13 +171,17 @@ sap_status sap_frame_read_gl(const sap_gl_frame* frame, const int32_t rectangle[
                         (int)size[0], (int)size[1], (int)at[0], (int)at[1], (int)frame->width, (int)frame->height);
     if (distance2 && !frame->k)
         return sap_fail(device, SAP_ERROR_ARGUMENT, "distance2: must be NULL where points are counted");
+    const answers to = {.k = frame->k, .ids = ids, .distance2 = distance2, .stride = size[0]};
     sap_gl_begin(&call, device);
+    if (sap_gl_has_buffers(call.gl)) {
+        if (call.status == SAP_OK) land(&call, frame, rectangle, to);
+        return sap_gl_end(&call, SAP_OK);
+    }
     size_t bytes = 0;
     bool fits = sap_size_multiply((uint64_t)size[0] * (uint64_t)size[1], WORDS * sizeof(uint32_t), &bytes);
     if (call.status == SAP_OK && (!fits || !sap_scratch_take(device, bytes, &scratch)))
         sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
     uint32_t* texels = (uint32_t*)(void*)scratch.memory;
-    const answers to = {.k = frame->k, .ids = ids, .distance2 = distance2, .stride = size[0]};
     if (call.status == SAP_OK && frame->capacity <= 1) {
         sap_gl_read(&call, frame->state[frame->current][0], GL_RGBA32UI, 0, rectangle, texels);
         if (call.status == SAP_OK) unpack(frame, size, &to, -1, texels);
@@ -143,9 +206,11 @@ sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
     if (job->k > SAP_GL_MOST_K) return refuse_k(tree, job->k);
     memset(&frame, 0, sizeof frame);
     sap_gl_begin(&call, tree->device);
-    int32_t tile = at_most(TILE, call.gl->most_texture);
+    const bool lands = sap_gl_has_buffers(call.gl);
+    const int32_t tile = at_most(lands ? LARGE : TILE, call.gl->most_texture);
+    const double rows = grid->height, columns = grid->width;
     int32_t width = at_most(tile, grid->width), height = at_most(tile, grid->height);
-    if (call.status == SAP_OK &&
+    if (call.status == SAP_OK && !lands &&
         !sap_scratch_take(tree->device, (size_t)width * (size_t)height * WORDS * sizeof(uint32_t), &scratch))
         sap_gl_fail(&call, SAP_ERROR_MEMORY, "no memory for answers");
     for (int64_t top = 0; top < grid->height && call.status == SAP_OK; top += height) {
@@ -163,7 +228,9 @@ sap_status sap_nearest_grid_gl(const sap_tree* tree, const sap_grid_job* job) {
                 sap_gl_walk_create(&call, tree, size, job->k, job->limit2, job->walk, &frame);
             }
             sap_gl_walk_begin_grid(&call, &frame, grid, (int32_t[2]){x, y});
-            finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory);
+            const course c = {((double)top + size[1] * (x / columns)) / rows,
+                              ((double)top + size[1] * ((x + size[0]) / columns)) / rows};
+            finish(&call, &frame, &to, (uint32_t*)(void*)scratch.memory, c);
         }
     }
     sap_gl_walk_free(&call, &frame);
@@ -208,7 +275,9 @@ static sap_status answer_rows(const sap_tree* tree, const sap_rows* rows, float 
             answers part = *to;
             part.first = first;
             part.stride = size[0];
-            finish(&call, &frame, &part, (uint32_t*)(void*)scratch.memory);
+            const double all = (double)rows->count;
+            finish(&call, &frame, &part, (uint32_t*)(void*)scratch.memory,
+                   (course){(double)first / all, (double)(first + room) / all});
         }
         first += room;
         status = call.status;

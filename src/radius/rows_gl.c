@@ -171,12 +171,16 @@ static sap_status answer(listing* l) {
     if (sap_gl_begin(&call, l->tree->device) == SAP_OK) create(&call, l);
     const int64_t room = (int64_t)l->width * l->height;
     for (int64_t first = 0; first < queries && call.status == SAP_OK; first += room) {
-        begin(l, first, queries - first < room ? queries - first : room);
+        const int64_t rows = queries - first < room ? queries - first : room;
+        begin(l, first, rows);
         while (l->count && call.status == SAP_OK) {
             const int32_t rectangle[4] = {0, 0, l->width, (int32_t)((l->count + l->width - 1) / l->width)};
             write_walks(&call, l, rectangle);
             draw(&call, l, rectangle);
             read_walks(&call, l, rectangle);
+            // Counting is half of the work, and listing the rest.
+            const double done = (double)(first + rows - l->count) / (double)queries;
+            sap_gl_report(&call, counts_only(l) ? done / 2 : 0.5 + done / 2);
         }
     }
     release(&call, l);

@@ -41,6 +41,10 @@ int32_t sap_gl_walk_most_leaves(const sap_gl_call* call, const sap_gl_frame* fra
 void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves);
 // Whether any walk has not ended. Waits for the passes so far.
 bool sap_gl_walk_any_left(sap_gl_call* call, sap_gl_frame* frame);
+// The answers of a rectangle of walks that have ended, ids of each, or counts, and behind them all squared distances, if
+// they are wanted; only where sap_gl_has_buffers. NULL on failure, else to be read until sap_gl_buffer_landed
+// (nearest/grid/answers_gl.c).
+const void* sap_gl_walk_land(sap_gl_call* call, const sap_gl_frame* frame, const int32_t rectangle[4], bool distances);
 void sap_gl_walk_free(sap_gl_call* call, sap_gl_frame* frame);
 
 #endif
