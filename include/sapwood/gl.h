@@ -380,6 +380,64 @@ SAP_API void sap_gl_pyramid_free(sap_gl_pyramid* pyramid);
 /** @} */
 
 /**
+ * @name Compaction in Z order
+ * The histopyramid as it was published: squares whose side is a power of two, reduced two by two, so that the list is in
+ * Z order (of four texels: x, y even; x odd; y odd; both odd). For programs that want that order, or what is stored at
+ * a cell in the list itself; ::sap_gl_compact takes any size, counts further and is faster.
+ * @{
+ */
+
+/** What a texel of the list holds: four floats. */
+typedef enum sap_gl_gather {
+    SAP_GL_GATHER_PLACE = 0,    /**< column and row of the cell in the base, column + row * side, 1 */
+    SAP_GL_GATHER_POSITION = 1, /**< where the base holds the slices of a volume side by side, as a texture of two
+                                   dimensions stands for one of three: column and row in the slice, number of the slice
+                                   (row by row), 1 */
+    SAP_GL_GATHER_TEXEL = 2     /**< the texel of another texture at the cell's place, read as floats */
+} sap_gl_gather;
+
+/** How a pyramid in Z order is made and walked. All zero but the side is the default; the list is always the same. */
+typedef struct sap_gl_zpyramid_options {
+    int32_t side;         /**< of bases, in texels: a power of two, 2 ... 4096 */
+    sap_gl_gather gather; /**< what is listed */
+    int32_t slice;        /**< side of a slice, of which the base's is a multiple (::SAP_GL_GATHER_POSITION) */
+    bool vec4;        /**< running sums of four in a texel, so that a step reads one (Dyken et al. 2008); else three */
+    bool bytes;       /**< sums are bytes (RGBA8) instead of floats (RGBA32F), and then not vec4 */
+    bool branches;    /**< a step branches; else it computes all four ways and chooses by arithmetic */
+    bool in_vertices; /**< keys are walked by vertex shaders, and outputs are points; else by fragment shaders */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_gl_zpyramid_options;
+
+/** A pyramid in Z order: textures and what they are for. It may be used again for other bases of the same size. */
+typedef struct sap_gl_zpyramid sap_gl_zpyramid;
+
+/**
+ * Creates a pyramid in Z order: 12 bytes of GPU memory a cell, in bytes 3. Errors: SAP_ERROR_ARGUMENT (a NULL, a device
+ * that is not SAP_GL, a side that is no power of two in 2 ... 4096, slices that do not fill the base, vec4 in bytes),
+ * SAP_ERROR_UNSUPPORTED (OpenGL ES 2.0, or floats that cannot be written), SAP_ERROR_RANGE (beyond the context's limit
+ * of textures), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ */
+SAP_API sap_status sap_gl_zpyramid_create(sap_device* device, const sap_gl_zpyramid_options* options,
+                                          sap_gl_zpyramid** pyramid);
+
+/**
+ * Lists the cells of a base texture, side x side texels whose red, read as a float, is at least 0.5, with what is stored
+ * there in `payload`, a texture of that size (0 where none is gathered). The list's texture is RGBA32F, or 0: the
+ * pyramid's own. Waiting, `total`, `list` and what it expects are as for ::sap_gl_compact; texels beyond the last output
+ * are left as they are, also in a texture of the pyramid's. Errors: as ::sap_gl_compact, and SAP_ERROR_ARGUMENT (no
+ * payload where one is gathered).
+ */
+SAP_API sap_status sap_gl_zpyramid_compact(sap_gl_zpyramid* pyramid, uint32_t base, uint32_t payload, sap_gl_list* list,
+                                           int64_t* total);
+
+/** How many cells the last base had; waits for the GPU. Errors: as ::sap_gl_pyramid_total. */
+SAP_API sap_status sap_gl_zpyramid_total(sap_gl_zpyramid* pyramid, int64_t* total);
+
+/** Frees a pyramid in Z order. NULL is allowed. */
+SAP_API void sap_gl_zpyramid_free(sap_gl_zpyramid* pyramid);
+/** @} */
+
+/**
  * @name Surfaces of volumes
  * Marching cubes (surface.h) of a volume in a texture, whose mesh stays on the GPU: in buffers, which compute shaders
  * write where a context has them (OpenGL ES 3.1), else in textures, made by histopyramids. The mesh is that of

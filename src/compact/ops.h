@@ -33,6 +33,14 @@ typedef struct sap_pyramid_ops {
     void (*free)(sap_gl_pyramid* pyramid);
 } sap_pyramid_ops;
 
+// The same in Z order.
+typedef struct sap_zpyramid_ops {
+    sap_status (*create)(sap_gl_zpyramid* pyramid);
+    sap_status (*compact)(sap_gl_zpyramid* pyramid, uint32_t base, uint32_t payload, sap_gl_list* list, int64_t* total);
+    sap_status (*total)(sap_gl_zpyramid* pyramid, int64_t* total);
+    void (*free)(sap_gl_zpyramid* pyramid);
+} sap_zpyramid_ops;
+
 sap_status sap_compact_cpu(sap_device* device, const sap_compact_job* job);
 sap_status sap_compact_cuda(sap_device* device, const sap_compact_job* job);
 sap_status sap_compact_gl(sap_device* device, const sap_compact_job* job);
@@ -42,6 +50,12 @@ sap_status sap_pyramid_compact_gl(sap_gl_pyramid* pyramid, uint32_t base, sap_gl
 sap_status sap_pyramid_total_gl(sap_gl_pyramid* pyramid, int64_t* total);
 sap_status sap_pyramid_sums_gl(sap_gl_pyramid* pyramid, int32_t level, uint32_t* sums);
 void sap_pyramid_free_gl(sap_gl_pyramid* pyramid);
+
+sap_status sap_zpyramid_create_gl(sap_gl_zpyramid* pyramid);
+sap_status sap_zpyramid_compact_gl(sap_gl_zpyramid* pyramid, uint32_t base, uint32_t payload, sap_gl_list* list,
+                                   int64_t* total);
+sap_status sap_zpyramid_total_gl(sap_gl_zpyramid* pyramid, int64_t* total);
+void sap_zpyramid_free_gl(sap_gl_zpyramid* pyramid);
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,7 @@ typedef struct sap_rooms {
     const struct sap_cloud_ops* cloud;
     const struct sap_compact_ops* compact;
     const struct sap_pyramid_ops* pyramid;
+    const struct sap_zpyramid_ops* zpyramid;
     const struct sap_mesh_ops* mesh;
     const struct sap_ray_ops* ray;
     const struct sap_instance_ops* instance;

@@ -122,6 +122,16 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
         done
         for pass in 0 1 2 3; do compute_shader "SAP_PASS=$pass SAP_SAMPLER=$sampler" surface/words.glsl; done
     done
+    for gather in 0 1 2; do
+        for form in "SAP_VEC4=0 SAP_BYTES=0" "SAP_VEC4=1 SAP_BYTES=0" "SAP_VEC4=0 SAP_BYTES=1"; do
+            for branches in 0 1; do
+                for pass in 0 1; do
+                    shader 300 "SAP_PASS=$pass $form SAP_BRANCHES=$branches SAP_GATHER=$gather" compact/zpyramid.glsl
+                done
+                both_shaders "SAP_PASS=1 SAP_DRAWN $form SAP_BRANCHES=$branches SAP_GATHER=$gather" compact/zpyramid.glsl
+            done
+        done
+    done
     for textures in 0 1; do both_shaders "SAP_TEXTURES=$textures" surface/surface_show.glsl; done
     for pass in 0 1 2 3 4 5 6 7; do shader 300 "SAP_PASS=$pass" render/view/view.glsl; done
     for axes in 2 3; do
