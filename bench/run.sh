@@ -7,6 +7,7 @@
 #   bench/run.sh gl-walks [--build FOLDER] [options of sapwood_gl_walks_bench]    the ways of that search beside each other
 #   bench/run.sh gl-rays [--build FOLDER] [options of sapwood_gl_rays_bench]    rays through meshes in shaders
 #   bench/run.sh gl-surfaces [--build FOLDER] [options of sapwood_gl_surfaces_bench]    surfaces of volumes in shaders
+#   bench/run.sh gl-compact [--build FOLDER] [options of sapwood_gl_compact_bench]    compaction in shaders, in every form
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/release
@@ -28,6 +29,9 @@ elif [ "${1-}" = gl-walks ]; then
     shift
 elif [ "${1-}" = gl-surfaces ]; then
     target=sapwood_gl_surfaces_bench
+    shift
+elif [ "${1-}" = gl-compact ]; then
+    target=sapwood_gl_compact_bench
     shift
 elif [ "${1-}" = gl-rays ]; then
     target=sapwood_gl_rays_bench
@@ -66,7 +70,7 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
 
-case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_gl_surfaces_bench) exec "$program" "${arguments[@]}" ;; esac
+case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
 if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.
