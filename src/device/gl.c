@@ -152,7 +152,7 @@ void sap_gl_trim(sap_device* device) {
     sap_gl* gl = sap_gl_of(device);
     sap_gl_call call;
     sap_device_trim(gl->host);
-    if (!sap_gl_has_buffers(gl) || !gl->landing.buffer) return;
+    if (!sap_gl_has_buffers(gl) || !(gl->landing.buffer || gl->landing.source || gl->landing.start)) return;
     if (sap_gl_begin(&call, device) == SAP_OK) sap_gl_free_landing(&call);
     (void)sap_gl_end(&call, SAP_OK);
 }

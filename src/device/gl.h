@@ -79,6 +79,11 @@ typedef struct sap_gl_landing {
     void* mapped;  // for as long as it is there, where the context allows for that; else NULL
     GLuint source; // the buffer in the GPU's memory from which answers are copied there
     int64_t source_bytes;
+    // The way there: a buffer in host memory that stays mapped, from which what is written to textures is copied.
+    GLuint start;
+    int64_t start_bytes;
+    void* start_mapped;
+    bool start_taken; // the GPU may still be reading it
 } sap_gl_landing;
 
 // A program that has been linked: of one text with one set of definitions.
@@ -290,7 +295,11 @@ const void* sap_gl_buffer_land(sap_gl_call* call, GLuint buffer, int64_t from, i
 void sap_gl_buffer_landed(sap_gl_call* call);
 // The same of a rectangle of a texture, of which a read is converted nowhere on the way (sap_gl_read).
 const void* sap_gl_texture_land(sap_gl_call* call, const sap_gl_format* format, const int32_t rectangle[4]);
-// Frees the buffer in which they stand, and the one that is kept.
+// Memory for so many bytes, SAP_GL_LANDED at most, that the next writes to textures are to read, from 0 on, until
+// sap_gl_started is called; NULL: there is none, and they read the caller's memory.
+void* sap_gl_start(sap_gl_call* call, int64_t bytes);
+void sap_gl_started(sap_gl_call* call);
+// Frees the buffers that are kept.
 void sap_gl_free_landing(sap_gl_call* call);
 
 #endif

@@ -98,6 +98,7 @@ static void free_landing(sap_gl_call* call) {
 void sap_gl_free_landing(sap_gl_call* call) {
     free_landing(call);
     sap_gl_buffer_free(call, call->gl->landing.source);
+    sap_gl_buffer_free(call, call->gl->landing.start);
     call->gl->landing = (sap_gl_landing){.buffer = 0};
 }
 
@@ -197,4 +198,36 @@ void sap_gl_buffer_read(sap_gl_call* call, GLuint buffer, int64_t from, int64_t 
     if (!at) return;
     memcpy(to, at, (size_t)bytes);
     sap_gl_buffer_landed(call);
+}
+
+// ---- Writing
+
+void* sap_gl_start(sap_gl_call* call, int64_t bytes) {
+    const GLbitfield kept = GL_MAP_WRITE_BIT | MAP_PERSISTENT | MAP_COHERENT;
+    const sap_gl_calls* f = call->f;
+    sap_gl_landing* l = &call->gl->landing;
+    SAP_ASSERT(bytes > 0);
+    if (call->status != SAP_OK || !sap_gl_has_buffers(call->gl) || !call->gl->keeps_mapped || bytes > SAP_GL_LANDED)
+        return NULL;
+    if (l->start_taken) wait(call);
+    l->start_taken = false;
+    if (l->start_bytes < bytes) {
+        sap_gl_buffer_free(call, l->start);
+        l->start_bytes = 0;
+        l->start_mapped = NULL;
+        f->GenBuffers(1, &l->start);
+        f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, l->start);
+        f->BufferStorageEXT(GL_PIXEL_UNPACK_BUFFER, (GLsizeiptr)bytes, NULL, kept | CLIENT_STORAGE);
+        if (sap_gl_check(call, "what is written"))
+            l->start_mapped = f->MapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, (GLsizeiptr)bytes, kept);
+        if (l->start_mapped) l->start_bytes = bytes;
+    }
+    f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, l->start_mapped ? l->start : 0);
+    return l->start_mapped;
+}
+
+void sap_gl_started(sap_gl_call* call) {
+    if (!call->entered || call->gl->lost) return;
+    call->gl->landing.start_taken = true;
+    call->f->BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
 }

@@ -5,6 +5,7 @@
 #include "compact/pyramid_gl.h"
 #include "surface/surface.h"
 #include <math.h>
+#include <string.h>
 
 extern const char sap_glsl_surface_show[];
 
@@ -103,33 +104,70 @@ static sap_status check_values(const sap_gl_surface* s, const float* values) {
     return sap_surface_not_finite(s->device, &job, first);
 }
 
-sap_status sap_resident_load_gl(sap_gl_surface* s, const void* values) {
-    static const struct {
-        GLenum internal, format, type;
-    } formats[] = {{GL_R32F, GL_RED, GL_FLOAT},
-                   {GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE},
-                   {GL_R16I, GL_RED_INTEGER, GL_SHORT},
-                   {GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT}};
-    const GLenum internal = formats[s->options.type].internal;
+// How the values of each type of volume stand in a texture.
+static const struct {
+    GLenum internal, format, type;
+    int64_t bytes;
+} formats[] = {{GL_R32F, GL_RED, GL_FLOAT, 4},
+               {GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 1},
+               {GL_R16I, GL_RED_INTEGER, GL_SHORT, 2},
+               {GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT, 2}};
+
+static void make_volume(sap_gl_call* call, sap_gl_surface* s) {
+    const sap_gl_calls* f = call->f;
     const int* sides = s->lattice.sides;
+    f->GenTextures(1, &s->loaded);
+    f->BindTexture(GL_TEXTURE_3D, s->loaded);
+    f->TexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    f->TexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    f->TexStorage3D(GL_TEXTURE_3D, 1, formats[s->options.type].internal, sides[0], sides[1], sides[2]);
+    sap_gl_check(call, "the texture of a volume");
+}
+
+// What threads copy to the memory from which a texture is written.
+typedef struct copying {
+    const unsigned char* from;
+    unsigned char* to;
+    int64_t bytes;
+} copying;
+
+enum { PIECE = 1 << 18 };
+
+static void copy_pieces(void* context, int64_t from, int64_t to, int32_t worker) {
+    const copying* c = context;
+    const int64_t end = to * PIECE < c->bytes ? to * PIECE : c->bytes;
+    (void)worker;
+    memcpy(c->to + from * PIECE, c->from + from * PIECE, (size_t)(end - from * PIECE));
+}
+
+// Some slices at a time, by way of memory that is mapped, where there is any: so the driver need not copy them first.
+static void write_volume(sap_gl_call* call, const sap_gl_surface* s, const unsigned char* values) {
+    const int* sides = s->lattice.sides;
+    const int64_t slice = (int64_t)sides[0] * sides[1] * formats[s->options.type].bytes;
+    const int64_t most = SAP_GL_LANDED / slice > 1 ? SAP_GL_LANDED / slice : 1;
+    for (int64_t z = 0; z < sides[2] && call->status == SAP_OK; z += most) {
+        const int64_t slices = sides[2] - z < most ? sides[2] - z : most;
+        copying c = {values + z * slice, sap_gl_start(call, slices * slice), slices * slice};
+        if (call->status != SAP_OK) return;
+        if (c.to) sap_team_loop(s->device->options.threads, (c.bytes + PIECE - 1) / PIECE, 1, copy_pieces, &c);
+        call->f->TexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, sides[0], sides[1], (GLsizei)slices,
+                               formats[s->options.type].format, formats[s->options.type].type, c.to ? NULL : c.from);
+        if (c.to) sap_gl_started(call);
+        sap_gl_check_pass(call, "writing a volume");
+    }
+}
+
+sap_status sap_resident_load_gl(sap_gl_surface* s, const void* values) {
     sap_gl_call call;
     sap_status status = s->options.type == SAP_VOXEL_F32 ? check_values(s, values) : SAP_OK;
     if (status != SAP_OK) return status;
     if (sap_gl_begin(&call, s->device) == SAP_OK) {
-        const sap_gl_calls* f = call.f;
-        f->ActiveTexture(GL_TEXTURE0);
-        bool made = s->loaded != 0;
-        if (!made) f->GenTextures(1, &s->loaded);
-        f->BindTexture(GL_TEXTURE_3D, s->loaded);
-        if (!made) {
-            f->TexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-            f->TexParameteri(GL_TEXTURE_3D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-            f->TexStorage3D(GL_TEXTURE_3D, 1, internal, sides[0], sides[1], sides[2]);
-            made = sap_gl_check(&call, "the texture of a volume");
-        }
-        if (made)
-            f->TexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, 0, sides[0], sides[1], sides[2], formats[s->options.type].format,
-                             formats[s->options.type].type, values);
+        call.f->ActiveTexture(GL_TEXTURE0);
+        if (s->loaded)
+            call.f->BindTexture(GL_TEXTURE_3D, s->loaded);
+        else
+            make_volume(&call, s);
+        write_volume(&call, s, values);
         if (!sap_gl_check(&call, "writing a volume")) {
             sap_gl_texture_free(&call, s->loaded);
             s->loaded = 0;

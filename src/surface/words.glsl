@@ -238,6 +238,9 @@ void main() {
     uint mask = 15u << (4u * (gl_LocalInvocationID.x & 7u));
     uint ahead = (mask & (~mask + 1u)) - 1u;
     if (number >= all_words) return;
+    // Most words have nothing: then the next one in the block stands at the same numbers.
+    bool is_last = number % BLOCK == BLOCK - 1u || number + 1u == all_words;
+    if (!is_last && words[all_words + number] == words[all_words + number + 1u]) return;
     uvec3 place = word_place(number);
     uvec3 edges = edges_at(place.x, place.y, place.z);
     cells c = cells_at(place.x, place.y, place.z);
