@@ -19,6 +19,7 @@ static uint32_t draw(uint32_t below) {
 
 // Compute shaders; without buffers that stay mapped; fragment shaders.
 enum { WAYS = 3 };
+static int first_way(void) { return gl_tools_in_browser() ? WAYS - 1 : 0; } // which is all that browsers have
 
 static void take_way(int way) {
     gl_tools_reset();
@@ -107,7 +108,7 @@ static void compare_with_cpu(int way) {
 
 TEST(the_mesh_of_the_cpu) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
-    for (int way = 0; way < WAYS; way++) compare_with_cpu(way);
+    for (int way = first_way(); way < WAYS; way++) compare_with_cpu(way);
 }
 
 // ---- Bad input
@@ -205,7 +206,7 @@ static void lose_at_any_call(int way) {
 
 TEST(a_context_lost_at_any_call) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
-    for (int way = 0; way < WAYS; way++) lose_at_any_call(way);
+    for (int way = first_way(); way < WAYS; way++) lose_at_any_call(way);
 }
 
 static void refuse_memory(int way) {
@@ -239,7 +240,7 @@ static void refuse_memory(int way) {
 
 TEST(no_memory_anywhere) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
-    for (int way = 0; way < WAYS; way++) refuse_memory(way);
+    for (int way = first_way(); way < WAYS; way++) refuse_memory(way);
 }
 
 static bool stop_at(void* user, double done) {
@@ -271,7 +272,7 @@ static void cancel_at_any_report(int way) {
 
 TEST(cancelled_at_any_report) {
     if (!gl_tools_present()) SKIP("no OpenGL ES");
-    for (int way = 0; way < WAYS; way++) cancel_at_any_report(way);
+    for (int way = first_way(); way < WAYS; way++) cancel_at_any_report(way);
 }
 #else
 TEST(no_opengl) { SKIP("this build has no OpenGL ES"); }

@@ -207,8 +207,7 @@ void* sap_gl_start(sap_gl_call* call, int64_t bytes) {
     const sap_gl_calls* f = call->f;
     sap_gl_landing* l = &call->gl->landing;
     SAP_ASSERT(bytes > 0);
-    if (call->status != SAP_OK || !sap_gl_has_buffers(call->gl) || !call->gl->keeps_mapped || bytes > SAP_GL_LANDED)
-        return NULL;
+    if (call->status != SAP_OK || !call->gl->keeps_mapped || bytes > SAP_GL_LANDED) return NULL;
     if (l->start_taken) wait(call);
     l->start_taken = false;
     if (l->start_bytes < bytes) {

@@ -55,7 +55,7 @@ sap_status sap_resident_create_gl(sap_gl_surface* s) {
     if (sap_gl_begin(&call, s->device) == SAP_OK)
         s->cases = sap_gl_texture(&call, GL_R32UI, CASE_WORDS, 1, words, "the table of cases");
     sap_status status = sap_gl_end(&call, SAP_OK);
-    if (status == SAP_OK) status = s->in_buffers ? sap_words_create(s) : sap_passes_create(s);
+    if (status == SAP_OK) status = sap_resident_in_buffers(s) ? sap_words_create(s) : sap_passes_create(s);
     if (status != SAP_OK) sap_resident_free_gl(s);
     return status;
 }
@@ -65,7 +65,7 @@ void sap_resident_free_gl(sap_gl_surface* s) {
     if (sap_gl_begin(&call, s->device) == SAP_OK) {
         sap_gl_texture_free(&call, s->loaded);
         sap_gl_texture_free(&call, s->cases);
-        if (s->in_buffers)
+        if (sap_resident_in_buffers(s))
             sap_words_free(&call, s);
         else
             sap_passes_free(&call, s);
@@ -147,7 +147,8 @@ static void write_volume(sap_gl_call* call, const sap_gl_surface* s, const unsig
     const int64_t most = SAP_GL_LANDED / slice > 1 ? SAP_GL_LANDED / slice : 1;
     for (int64_t z = 0; z < sides[2] && call->status == SAP_OK; z += most) {
         const int64_t slices = sides[2] - z < most ? sides[2] - z : most;
-        copying c = {values + z * slice, sap_gl_start(call, slices * slice), slices * slice};
+        copying c = {values + z * slice, NULL, slices * slice};
+        if (sap_gl_has_buffers(call->gl)) c.to = sap_gl_start(call, c.bytes);
         if (call->status != SAP_OK) return;
         if (c.to) sap_team_loop(s->device->options.threads, (c.bytes + PIECE - 1) / PIECE, 1, copy_pieces, &c);
         call->f->TexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, (GLint)z, sides[0], sides[1], (GLsizei)slices,
@@ -182,7 +183,8 @@ sap_status sap_resident_extract_part(sap_gl_surface* s, uint32_t volume, float l
     s->filled = false;
     s->lattice.level = level;
     for (int kind = 0; kind < SAP_SURFACE_KINDS; kind++) s->total[kind] = -1;
-    const sap_status status = s->in_buffers ? sap_words_extract(s, volume, part) : sap_passes_extract(s, volume, part);
+    const sap_status status =
+        sap_resident_in_buffers(s) ? sap_words_extract(s, volume, part) : sap_passes_extract(s, volume, part);
     s->filled = status == SAP_OK;
     return status;
 }
@@ -199,7 +201,7 @@ sap_status sap_resident_count_gl(sap_gl_surface* s) {
     sap_gl_call call;
     if (s->total[0] >= 0 && s->total[1] >= 0) return SAP_OK;
     if (sap_gl_begin(&call, s->device) == SAP_OK) {
-        if (s->in_buffers)
+        if (sap_resident_in_buffers(s))
             sap_words_count(&call, s);
         else
             sap_passes_count(&call, s);
@@ -217,7 +219,7 @@ sap_status sap_resident_read_part(sap_gl_surface* s, sap_isosurface** read, cons
     for (int kind = 0; kind < SAP_SURFACE_KINDS; kind++)
         count[kind] = sap_resident_named(s, kind) ? least(sap_resident_named(s, kind), s->total[kind]) : s->total[kind];
     if (status == SAP_OK) status = sap_surface_reserve(s->device, count[0], count[1], &made);
-    if (status == SAP_OK && !s->in_buffers &&
+    if (status == SAP_OK && !sap_resident_in_buffers(s) &&
         !sap_scratch_take(s->device, (size_t)16 * SAP_PASSES_ROWS * SAP_PYRAMID_LIST_WIDTH, &scratch))
         status = sap_fail(s->device, SAP_ERROR_MEMORY, "no memory to read a surface");
     for (int kind = 0; kind < SAP_SURFACE_KINDS && status == SAP_OK; kind++) {
@@ -225,7 +227,7 @@ sap_status sap_resident_read_part(sap_gl_surface* s, sap_isosurface** read, cons
         status = sap_resident_report(s->device, part, 0.5 * kind);
         if (status != SAP_OK || !count[kind]) continue;
         if (sap_gl_begin(&call, s->device) == SAP_OK) {
-            if (s->in_buffers)
+            if (sap_resident_in_buffers(s))
                 sap_words_read(&call, s, kind, made);
             else
                 sap_passes_read(&call, s, kind, (uint32_t*)(void*)scratch.memory, made);
@@ -268,8 +270,8 @@ sap_status sap_resident_draw_gl(const sap_gl_surface* s, const sap_gl_surface_lo
     if (sap_gl_begin(&call, s->device) == SAP_OK) {
         const sap_gl_calls* f = call.f;
         const GLuint program = sap_gl_program(&call, sap_glsl_surface_show,
-                                              s->in_buffers ? SAP_GLSL_DRAWN "#define SAP_TEXTURES 0\n"
-                                                            : SAP_GLSL_DRAWN "#define SAP_TEXTURES 1\n");
+                                              sap_resident_in_buffers(s) ? SAP_GLSL_DRAWN "#define SAP_TEXTURES 0\n"
+                                                                         : SAP_GLSL_DRAWN "#define SAP_TEXTURES 1\n");
         f->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         if (f->CheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE &&
             sap_gl_check(&call, "drawing a surface"))
@@ -279,7 +281,7 @@ sap_status sap_resident_draw_gl(const sap_gl_surface* s, const sap_gl_surface_lo
             f->Viewport(rectangle[0], rectangle[1], rectangle[2], rectangle[3]);
             f->Enable(GL_DEPTH_TEST);
             f->BindVertexArray(s->arrays);
-            if (s->in_buffers)
+            if (sap_resident_in_buffers(s))
                 sap_words_draw(&call, s);
             else
                 sap_passes_draw(&call, s, program);

@@ -5,6 +5,11 @@
 #include "device/gl.h"
 #include "surface/resident.h"
 
+// Whether the surface is in buffers: never in a browser, whose compiler then leaves that way out.
+static inline bool sap_resident_in_buffers(const sap_gl_surface* surface) {
+    return sap_gl_has_buffers(sap_gl_of(surface->device)) && surface->in_buffers;
+}
+
 // Tells the progress callback that so much of `part` is done, which are two parts of a whole call; SAP_ERROR_CANCELLED
 // with a sentence if it asks to stop.
 sap_status sap_resident_report(const sap_device* device, const double part[2], double done);

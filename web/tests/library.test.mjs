@@ -17,7 +17,9 @@ const programs = {
     'memory_may', 'callers_context'],
   test_gl_old: [],
   test_gl_rays: ['hits_of_the_cpu', 'longer_than_a_pass'],
+  test_gl_resident: ['integers', 'room_for_less', 'a_picture', 'refuse'],
   test_gl_surface: ['the_mesh', 'refuse', 'without_a_surface'],
+  test_gl_zpyramid: ['key_four', 'every_way', 'refuse'],
 };
 // On Mesa's llvmpipe all of them run without a browser, too. There run the one that SwiftShader takes a minute to
 // compile, and two that are quick. Views (test_gl_view) take either long; the page's Rays draws them.
