@@ -13,7 +13,12 @@
  * of the CPU; GPUs may take squared distances below the smallest normal float for 0. Searches from a tree's own points
  * are SAP_ERROR_UNSUPPORTED: give them as queries. Every walk has a bit a level for its way back (SAP_WALK_STACKLESS, also
  * the default); balanced trees can be walked with a stack, too (SAP_WALK_STACK), with the same answers. Rows within a radius come a few points of each a pass, so a row of
- * thousands takes hundreds of passes. Trees beyond GL_MAX_TEXTURE_SIZE are SAP_ERROR_RANGE, naming it.
+ * thousands takes hundreds of passes. Trees beyond GL_MAX_TEXTURE_SIZE are SAP_ERROR_RANGE, naming it. Searches call the
+ * progress callback after each pass, when the caller's context is as it was; after SAP_ERROR_CANCELLED some answers may
+ * have been written.
+ *
+ * Where the context has OpenGL ES 3.1, answers come to host memory through buffers that the device keeps, 64 MB of the
+ * GPU's memory and 128 of the host's at most, until ::sap_device_trim or its end.
  *
  * **Trees over triangles** are built by the CPU and copied into textures: ::sap_trace, ::sap_occluded and
  * ::sap_trace_visits run in fragment shaders, with the answers of the CPU; ::sap_render traces its rays so. All hits,

@@ -7,6 +7,7 @@
 enum {
     MAX_COMPUTE_IMAGE_UNIFORMS = 0x91BD,
     MAX_COMPUTE_SHADER_STORAGE_BLOCKS = 0x90DB,
+    MAX_COMPUTE_WORK_GROUP_INVOCATIONS = 0x90EB,
     MAX_SHADER_STORAGE_BLOCK_SIZE = 0x90DE
 };
 
@@ -50,7 +51,9 @@ static void explore_buffers(sap_gl* gl) {
     const sap_gl_calls* f = &gl->calls;
     const bool all = f->BindBufferBase && f->BindBufferRange && f->CopyBufferSubData && f->DrawElementsIndirect &&
                      f->FenceSync && f->ClientWaitSync && f->DeleteSync && f->MapBufferRange && f->UnmapBuffer;
-    if (gl->version < 31 || !all || limit_of(gl, MAX_COMPUTE_SHADER_STORAGE_BLOCKS) < SAP_GL_BUFFERS) return;
+    if (gl->version < 31 || !all || limit_of(gl, MAX_COMPUTE_SHADER_STORAGE_BLOCKS) < SAP_GL_BUFFERS ||
+        limit_of(gl, MAX_COMPUTE_WORK_GROUP_INVOCATIONS) < SAP_GL_GROUP)
+        return;
     const int32_t most = limit_of(gl, MAX_SHADER_STORAGE_BLOCK_SIZE);
     gl->most_buffer = most > 0 ? most : INT32_MAX; // 2^31 and more, in 32 bits
     gl->keeps_mapped = f->BufferStorageEXT && gl->platform->has(gl, "GL_EXT_buffer_storage");

@@ -69,6 +69,7 @@ enum {
     SAP_GL_GROUP_X = 8,    // invocations of a group of compute shaders
     SAP_GL_GROUP_Y = 8,
     SAP_GL_TARGETS = 8, // most textures that a pass writes
+    SAP_GL_GROUP = 256, // invocations of a group of compute shaders that have buffers: some contexts have only 128
     SAP_GL_BUFFERS = 4  // most buffers that a compute shader reads and writes: every context with any has so many
 };
 

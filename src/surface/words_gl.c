@@ -11,7 +11,7 @@ extern const char sap_glsl_words[];
 
 enum {
     WORD = 32,
-    BLOCK = 256,
+    BLOCK = SAP_GL_GROUP,
     PARTS = 8, // of a word, each for an invocation
     COMMAND_BYTES = 32,
     COUNTS_AT = 20, // in it

@@ -6,8 +6,6 @@
 
 extern const char sap_glsl_answers[];
 
-enum { GROUP = 256 };
-
 const void* sap_gl_walk_land(sap_gl_call* call, const sap_gl_frame* frame, const int32_t rectangle[4], bool distances) {
     static const char* const lists[SAP_GL_FRAME_LISTS] = {"list0", "list1", "list2", "list3"};
     const int count = frame->capacity > 1 ? frame->capacity / 2 : 0;
@@ -22,7 +20,7 @@ const void* sap_gl_walk_land(sap_gl_call* call, const sap_gl_frame* frame, const
     sap_gl_dispatch dispatch = {.program = sap_gl_program(call, sap_glsl_answers, defines),
                                 .input = {{"place", from[0], 0}},
                                 .buffer = {buffer},
-                                .groups = (pixels + GROUP - 1) / GROUP,
+                                .groups = (pixels + SAP_GL_GROUP - 1) / SAP_GL_GROUP,
                                 .name = "putting answers in order"};
     for (int i = 0; i < count; i++) dispatch.input[1 + i] = (sap_gl_input){lists[i], from[1 + i], 0};
     sap_gl_set_ints(call, dispatch.program, "rectangle", 4, rectangle);
