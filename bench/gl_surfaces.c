@@ -1,7 +1,7 @@
 // Surfaces of volumes on OpenGL ES: from a texture to buffers or textures, to a picture and to host memory, beside the
 // CPU's. The mesh is compared with the CPU's, index by index.
 //
-//   sapwood_gl_surfaces_bench [--size WxH] [--frames N] [SIDE…]
+//   sapwood_gl_surfaces_bench [--size WxH] [--frames N] [--sphere] [SIDE…]
 #include "device/gl.h"
 #include "expect.h"
 #include <math.h>
@@ -15,6 +15,7 @@ enum { MOST_FRAMES = 64 };
 
 typedef struct settings {
     int32_t width, height, frames;
+    bool sphere; // and no gyroid
 } settings;
 
 static double now(void) {
@@ -202,7 +203,7 @@ static void one_volume(const settings* s, sap_device* gl, int64_t side, bool wav
 }
 
 int main(int argc, char** argv) {
-    settings s = {1900, 1200, 9};
+    settings s = {1900, 1200, 9, false};
     int64_t sides[8] = {256};
     int known = 1, given = 0;
     for (int i = 1; i < argc; i++) {
@@ -211,6 +212,8 @@ int main(int argc, char** argv) {
             i++;
         else if (!strcmp(argv[i], "--frames"))
             s.frames = atoi(value), i++;
+        else if (!strcmp(argv[i], "--sphere"))
+            s.sphere = true;
         else if (given < 8)
             sides[given++] = atoll(argv[i]);
     }
@@ -223,7 +226,7 @@ int main(int argc, char** argv) {
     printf("%s, pictures of %dx%d, medians of %d, %d CPU threads\n", info.name, (int)s.width, (int)s.height,
            (int)s.frames, (int)info.threads);
     for (int i = 0; i < known; i++)
-        for (int waves = 0; waves < 2; waves++) one_volume(&s, gl, sides[i], waves == 1);
+        for (int waves = 0; waves < (s.sphere ? 1 : 2); waves++) one_volume(&s, gl, sides[i], waves == 1);
     sap_device_close(gl);
     return 0;
 }
