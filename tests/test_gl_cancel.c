@@ -34,8 +34,11 @@ static bool report(void* user, double done) {
     return !h->left || --h->left > 0;
 }
 
-// A search for a grid, for queries, of counts and of rows, by its number.
-static sap_status search(const sap_tree* tree, const cloud* points, int which) {
+enum { SEARCHES = 5 };
+
+// A search for a grid, for queries, of counts, of rows and over a tree in bytes, by its number.
+static sap_status search(const sap_tree* tree, sap_device* device, const sap_rgba8_tree* form, const cloud* points,
+                         int which) {
     static int32_t ids[WIDTH * HEIGHT * 2];
     static float distance2[WIDTH * HEIGHT * 2];
     static int64_t counts[COUNT];
@@ -48,10 +51,12 @@ static sap_status search(const sap_tree* tree, const cloud* points, int which) {
         status = sap_nearest(tree, queries, &(sap_search){.k = 1}, ids, distance2);
     } else if (which == 2) {
         status = sap_radius_count(tree, queries, 0.2, counts);
-    } else {
+    } else if (which == 3) {
         status = sap_radius(tree, queries, 0.2, &rows);
         CHECK((status == SAP_OK) == (rows != NULL));
         sap_neighbors_free(rows);
+    } else {
+        status = sap_gl_nearest_rgba8(device, form, grid_over(points, WIDTH, HEIGHT), NULL, ids, distance2);
     }
     return status;
 }
@@ -60,7 +65,8 @@ static void cancel_everywhere(bool computes) {
     cloud points = cloud_of_family(FAMILY_UNIFORM, COUNT, 2, 32, 0, 5);
     host h = {.left = 0};
     sap_device* device = NULL;
-    sap_tree* tree = NULL;
+    sap_tree *tree = NULL, *fine = NULL;
+    sap_rgba8_tree* form = NULL;
     gl_tools_reset();
     gl_tools.no_compute = !computes;
     sap_device_options options = watched(&h.w);
@@ -70,25 +76,29 @@ static void cancel_everywhere(bool computes) {
     if (!CHECK_STATUS(gl_tools_open(&options, &device), SAP_OK)) return;
     h.device = device;
     CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
-    for (int which = 0; which < 4; which++) {
+    CHECK_STATUS(build(device, &points, &(sap_tree_options){.leaf_size = 1}, &fine), SAP_OK);
+    CHECK_STATUS(sap_rgba8_tree_build(fine, (double[2]){-1, -1}, 3, &form), SAP_OK);
+    for (int which = 0; which < SEARCHES; which++) {
         h.reports = h.left = 0;
         h.last = 0;
         h.falls = false;
         NOTE("computes %d, search %d", computes, which);
-        CHECK_STATUS(search(tree, &points, which), SAP_OK);
+        CHECK_STATUS(search(tree, device, form, &points, which), SAP_OK);
         CHECK(h.reports > 0 && h.last == 1 && !h.falls);
         CHECK_STATUS(h.inside, SAP_OK);
         const int reports = h.reports;
         for (int n = 1; n <= reports; n++) {
             h.left = n;
             h.reports = 0;
-            CHECK_STATUS(search(tree, &points, which), SAP_ERROR_CANCELLED);
+            CHECK_STATUS(search(tree, device, form, &points, which), SAP_ERROR_CANCELLED);
             CHECK_EQUAL(h.reports, n);
         }
         h.left = 0;
         h.last = 0;
-        CHECK_STATUS(search(tree, &points, which), SAP_OK);
+        CHECK_STATUS(search(tree, device, form, &points, which), SAP_OK);
     }
+    sap_rgba8_tree_free(form);
+    sap_tree_free(fine);
     sap_tree_free(tree);
     sap_device_close(device);
     CHECK_EQUAL(h.w.blocks, 0);

@@ -112,6 +112,8 @@ sap_status sap_nearest_rgba8_gl(sap_device* device, const sap_rgba8_tree* form, 
             const int32_t rectangle[4] = {x, y, grid->width - x < TILE ? grid->width - x : TILE,
                                           grid->height - y < TILE ? grid->height - y : TILE};
             answer(&call, &with, grid, rectangle, scratch.memory, ids, distances);
+            const double columns = (double)(x + rectangle[2]) / grid->width; // of the rows that are being done
+            sap_gl_report(&call, (y + rectangle[3] * columns) / grid->height);
         }
     }
     sap_gl_rgba8_free(&call, &with);
