@@ -148,7 +148,7 @@ static void kept(const settings* s, sap_device* gl, int64_t side, const float* v
         begun = now();
         expect(sap_gl_surface_read(surface, &back), "reading");
         read[at] = now() - begun;
-        if (i < 0) check(back, truth, what);
+        if (i < 0) check(back, truth, how);
     }
     if (!named) {
         snprintf(what, sizeof what, "%s: volume to a texture", how);
