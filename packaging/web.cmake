@@ -4,6 +4,8 @@
 #   build/web/package/sapwood.wasm, sapwood-plain.wasm   web/module/*.c, without a line of Emscripten's JavaScript
 #   build/web/package/points.wasm, points-plain.wasm     of these points and compaction only
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
+#   build/web/package/gl.js (+ .wasm)                    web/gl/*.c: trees as textures, compaction and surfaces in WebGL,
+#                                                        through Emscripten's glue; one kind, for its loops are shaders
 #   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds
 #                                                        and skins, through Emscripten's glue
 
@@ -101,6 +103,20 @@ target_link_options(web_sapwood-threads PRIVATE ${sapwood_web_memory} ${sapwood_
   -Wl,--shared-memory,--import-memory,--no-check-features,--export=stackRestore)
 set_target_properties(web_sapwood-threads PROPERTIES OUTPUT_NAME sapwood-threads SUFFIX .wasm
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
+
+# The package's module for WebGL. It has devices of its own (web/gl/processors.c), so that what is not offered is not linked.
+file(GLOB sapwood_gl_module_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/gl/*.c)
+sapwood_shaders(sapwood_gl_module_shaders ${PROJECT_SOURCE_DIR}/web/gl)
+add_executable(web_gl EXCLUDE_FROM_ALL ${sapwood_gl_module_sources} ${sapwood_gl_module_shaders} ${PROJECT_SOURCE_DIR}/web/module/print.c)
+target_include_directories(web_gl PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(web_gl PRIVATE sapwood_flags sapwood_static m)
+target_compile_definitions(web_gl PRIVATE SAP_HAVE_GL)
+target_compile_options(web_gl PRIVATE -Os)
+target_link_options(web_gl PRIVATE ${sapwood_web_memory} -Oz -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
+  -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
+  -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL)
+set_target_properties(web_gl PROPERTIES OUTPUT_NAME gl SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
+add_dependencies(web_modules web_gl)
 
 # The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds and skins,
 # too, and its GL device keeps no surfaces.

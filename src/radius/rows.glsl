@@ -9,6 +9,7 @@
 #include "math/dialect.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
+#include "radius/next_texture.h"
 
 uniform sampler2D queries;
 uniform usampler2D places; // where the walks stand: the node (0: it has ended), texels of the leaf that it is done with
@@ -36,26 +37,6 @@ SAP_OUT(6, out_list5)
 SAP_OUT(7, out_list6)
 #endif
 
-// The next node that is not below this one; 0: there is none.
-#ifdef SAP_EXPLICIT
-uint node_after(uint node) {
-    uint above = sap_inner_at(node).parent;
-    uint next = 0u;
-    while (above != 0u && next == 0u) {
-        sap_inner inner = sap_inner_at(above);
-        if (inner.upper != node) next = inner.upper;
-        node = above;
-        above = inner.parent;
-    }
-    return next;
-}
-#else
-uint node_after(uint node) {
-    uint next = (node + 1u) >> sap_trailing_zeros(node + 1u);
-    return next > 1u ? next : 0u;
-}
-#endif
-
 void main() {
     ivec2 here = SAP_HERE;
 #ifdef SAP_COMPUTE
@@ -72,7 +53,7 @@ void main() {
     int found = 0;
     for (int round = 0; round < rounds && node != 0u && found <= room - 4; ++round) {
         if (quad == 0 && sap_node_bound2(node, query) > limit2) {
-            node = node_after(node);
+            node = sap_next_node(node);
         } else if (!sap_inner_at(node).is_leaf) {
             node = sap_inner_at(node).lower;
         } else {
@@ -90,7 +71,7 @@ void main() {
             }
             quad += 1;
             if (quad >= leaf.quads) {
-                node = node_after(node);
+                node = sap_next_node(node);
                 quad = 0;
             }
         }

@@ -22,6 +22,27 @@ for (const types of ["types", "types/cjs"])
   execFileSync(process.execPath, [tsc, "-p", here, "--outDir", join(folder, types)], { stdio: "inherit" });
 writeFileSync(join(folder, "types", "cjs", "package.json"), '{ "type": "commonjs" }\n');
 
+// Shader text that a program includes: the library's own, with each `#include` replaced by that file of src/, without
+// comments, and with @ and @@ where names begin with the tree's (src/gl/text.ts). Most begin with sap_ or SAP_; the others are
+// listed here.
+const ours = ["NODE", "LOWER", "UPPER", "PARENT", "PLACE", "ENTRY", "ENTRY_OF", "AXIS_OF", "DEEPER", "HIGHER", "nodes", "ids",
+  "texels", "shift", "most", "site_or_plane", "fields", "found", "bytes_at", "read", "look", "waiting", "push", "pop", "nearest",
+  "ray", "nothing"];
+const uniforms = "(?:tree|mesh)_(?=(?:nodes|smallest|boxes|blocks|depth|quads|shifts|triangles|lower|upper|scale|largest)\\b)";
+function expanded(path) {
+  const text = readFileSync(path, "utf8");
+  return text.replace(/^#include "(.+)"$/gm, (_, name) => expanded(join(root, "src", name)));
+}
+const shaders = {
+  name: "shaders",
+  setup: (building) => building.onLoad({ filter: /\.glsl$/ }, ({ path }) => ({
+    loader: "text",
+    contents: expanded(path).replace(/\/\/.*$/gm, "").replace(/[ ]*\n[\s]*/g, "\n").trimStart()
+      .replace(new RegExp(`\\b(?:${ours.join("|")})\\b`, "g"), "@_$&").replace(new RegExp(`\\b${uniforms}`, "g"), "@_")
+      .replace(/\bsap_/g, "@_").replace(/\bSAP(?:WOOD)?_/g, "@@_"),
+  })),
+};
+
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const banner = { js: `// Sapwood ${version}, MIT licence` };
 const common = { bundle: true, target: "es2022", banner, logLevel: "warning" };
@@ -31,10 +52,12 @@ for (const [entry, file] of [["sapwood", "sapwood.js"], ["only_points", "points.
     outfile: join(folder, file) });
 await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "cjs", platform: "node",
   outfile: join(folder, "sapwood.cjs") });
+await build({ ...common, entryPoints: [join(here, "src", "gl.ts")], format: "esm", minify: true, plugins: [shaders],
+  alias: { "sapwood-gl-module": join(modules, "gl.js") }, outfile: join(folder, "gl.js") });
 // One instance for both kinds of modules in Node.
 writeFileSync(join(folder, "node.js"), 'export * from "./sapwood.cjs";\n');
 
-for (const file of ["sapwood.wasm", "sapwood-plain.wasm", "sapwood-threads.wasm", "points.wasm", "points-plain.wasm"])
+for (const file of ["sapwood.wasm", "sapwood-plain.wasm", "sapwood-threads.wasm", "points.wasm", "points-plain.wasm", "gl.wasm"])
   cpSync(join(modules, file), join(folder, file));
 cpSync(join(here, "README.md"), join(folder, "README.md"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
@@ -45,10 +68,10 @@ writeFileSync(join(folder, "package.json"), JSON.stringify({ ...described, versi
 
 const compressed = (file) => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length;
 const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} KB`;
-const most = { "points": 125_000, "points-plain": 130_000, "sapwood": 185_000, "sapwood-plain": 200_000 }; // as the README says
+const most = { "gl": 110_000, "points": 125_000, "points-plain": 130_000, "sapwood": 185_000, "sapwood-plain": 200_000 }; // as the README says
 const tooLarge = [];
-for (const part of ["points", "sapwood"])
-  for (const kind of ["", "-plain"]) {
+for (const part of ["points", "sapwood", "gl"])
+  for (const kind of part === "gl" ? [""] : ["", "-plain"]) {
     const [script, module] = [compressed(`${part}.js`), compressed(`${part}${kind}.wasm`)];
     console.log(`${`${part}${kind}`.padEnd(14)} ${kilobytes(script + module)} gzipped: script ${kilobytes(script)}, module ${kilobytes(module)}`);
     if (script + module > most[`${part}${kind}`]) tooLarge.push(`${part}${kind}`);

@@ -26,3 +26,12 @@ declare module "webgpu:shaders" {
 // What TypeScript's lib.dom.d.ts lacks of WebGPU.
 declare const GPUBufferUsage: Readonly<Record<"MAP_READ" | "COPY_SRC" | "COPY_DST" | "UNIFORM" | "STORAGE", number>>;
 declare const GPUMapMode: Readonly<Record<"READ", number>>;
+// What build.mjs puts in the place of these imports: shader text whose names have @ and @@ before them (gl/text.ts), and
+// Emscripten's glue of the module for WebGL.
+declare module "*.glsl" {
+  const text: string;
+  export default text;
+}
+declare module "sapwood-gl-module" {
+  export default function create(options: object): Promise<unknown>;
+}

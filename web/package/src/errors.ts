@@ -9,6 +9,9 @@ export type Status =
   | "IO" /** the module could not be fetched or read */
   | "NOT_LOADED" /** `await load()` has to come first */
   | "FREED" /** the object was used after `free()` */
+  | "DEVICE_MEMORY" /** WebGL has no memory for a texture or a buffer; `sapwood/gl` only, as the next two */
+  | "DEVICE_LOST" /** the context was lost, or closed; open it again once it has been restored */
+  | "NO_DEVICE" /** the context cannot do what is needed of any */
   | "INTERNAL"; /** nothing that a caller could do */
 
 /** Every error that this package throws. The message is a sentence for people, `status` is for programs. */

@@ -69,7 +69,8 @@ async function instantiate(source: Opened): Promise<WebAssembly.Instance> {
   return (await WebAssembly.instantiate(await source.arrayBuffer(), imports)).instance;
 }
 
-async function compiled(source: Opened): Promise<WebAssembly.Module> {
+/** What is compiled of what was opened. */
+export async function compiled(source: Opened): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   if (!(source instanceof Response)) return WebAssembly.compile(source as BufferSource);
   return streams(source) ? WebAssembly.compileStreaming(source) : WebAssembly.compile(await source.arrayBuffer());
