@@ -59,10 +59,11 @@ SAP_EXPORT sap_status web_mesh_save(const sap_mesh_tree* tree, void* bytes, size
     return sap_mesh_tree_save_memory(tree, bytes, (int64_t)size);
 }
 
-/** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. */
-SAP_EXPORT sap_status web_mesh_load(const void* bytes, size_t size) {
+/** As web_tree_load. */
+SAP_EXPORT sap_status web_mesh_load(const void* bytes, size_t size, int32_t trusted) {
+    const sap_load_options options = {.trust = trusted != 0};
     sap_mesh_tree* tree = NULL;
-    const sap_status status = sap_mesh_tree_load_memory(web_device, bytes, (int64_t)size, NULL, &tree);
+    const sap_status status = sap_mesh_tree_load_memory(web_device, bytes, (int64_t)size, &options, &tree);
     web_shared.integers[0] = web_address(tree);
     return status;
 }

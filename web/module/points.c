@@ -68,10 +68,12 @@ SAP_EXPORT sap_status web_tree_save(const sap_tree* tree, void* bytes, size_t si
     return sap_tree_save_memory(tree, bytes, (int64_t)size);
 }
 
-/** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. */
-SAP_EXPORT sap_status web_tree_load(const void* bytes, size_t size) {
+/** Takes a saved tree where it lies, in memory of web_allocate_saved that stays; its address is then integers[0]. trusted: the
+ * package saved it itself. */
+SAP_EXPORT sap_status web_tree_load(const void* bytes, size_t size, int32_t trusted) {
+    const sap_load_options options = {.trust = trusted != 0};
     sap_tree* tree = NULL;
-    const sap_status status = sap_tree_load_memory(web_device, bytes, (int64_t)size, NULL, &tree);
+    const sap_status status = sap_tree_load_memory(web_device, bytes, (int64_t)size, &options, &tree);
     web_shared.integers[0] = web_address(tree);
     return status;
 }

@@ -1,6 +1,6 @@
 // Makes the npm package: node build.mjs MODULES FOLDER. MODULES holds the .wasm files (packaging/web.cmake); FOLDER is
 // then what `npm pack` packs.
-import { build } from "esbuild";
+import { build, transformSync } from "esbuild";
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -24,14 +24,27 @@ writeFileSync(join(folder, "types", "cjs", "package.json"), '{ "type": "commonjs
 
 // Shader text that a program includes: the library's own, with each `#include` replaced by that file of src/, without
 // comments, and with @ and @@ where names begin with the tree's (src/gl/text.ts). Most begin with sap_ or SAP_; the others are
-// listed here.
+// listed here. What is not for shaders is left out: three.js looks for includes there, too.
 const ours = ["NODE", "LOWER", "UPPER", "PARENT", "PLACE", "ENTRY", "ENTRY_OF", "AXIS_OF", "DEEPER", "HIGHER", "nodes", "ids",
   "texels", "shift", "most", "site_or_plane", "fields", "found", "bytes_at", "read", "look", "waiting", "push", "pop", "nearest",
   "ray", "nothing"];
 const uniforms = "(?:tree|mesh)_(?=(?:nodes|smallest|boxes|blocks|depth|quads|shifts|triangles|lower|upper|scale|largest)\\b)";
 function expanded(path) {
-  const text = readFileSync(path, "utf8");
-  return text.replace(/^#include "(.+)"$/gm, (_, name) => expanded(join(root, "src", name)));
+  return forShaders(readFileSync(path, "utf8")).replace(/^#include "(.+)"$/gm, (_, name) => expanded(join(root, "src", name)));
+}
+function forShaders(text) {
+  const kept = [];
+  const open = []; // of each condition whether it asks for GL_ES, and whether its lines are kept
+  for (const line of text.split("\n")) {
+    const [, word, rest] = /^#(if|ifdef|ifndef|else|elif|endif)\b *(.*)$/.exec(line) ?? [];
+    const asks = /^GL_ES\b/.test(rest ?? "");
+    if (word?.startsWith("if")) open.push({ asks, kept: !asks || word === "ifdef" });
+    const at = open.at(-1);
+    if (word === "endif") open.pop();
+    if (word === "else" && at.asks) at.kept = !at.kept;
+    else if (!(word && at.asks) && open.every((one) => one.kept)) kept.push(line);
+  }
+  return kept.join("\n");
 }
 const shaders = {
   name: "shaders",
@@ -43,13 +56,21 @@ const shaders = {
   })),
 };
 
+// What workers run is a string in the source; it is made as small as the rest.
+const workers = {
+  name: "workers",
+  setup: (building) => building.onLoad({ filter: /(threads|elsewhere)\.ts$/ }, ({ path }) => ({
+    loader: "ts",
+    contents: readFileSync(path, "utf8").replace(/`(const work = .*?\n};\n)`/s, (_, text) => JSON.stringify(transformSync(text, { minify: true, target: "es2022" }).code)),
+  })),
+};
+
 const version = readFileSync(join(root, "VERSION"), "utf8").trim();
 const banner = { js: `// Sapwood ${version}, MIT licence` };
 const common = { bundle: true, target: "es2022", banner, logLevel: "warning" };
 for (const [entry, file] of [["sapwood", "sapwood.js"], ["only_points", "points.js"], ["webgpu", "webgpu.js"]])
   await build({ ...common, entryPoints: [join(here, "src", `${entry}.ts`)], format: "esm", minify: true,
-    plugins: [shadersPlugin],
-    outfile: join(folder, file) });
+    plugins: [shadersPlugin, workers], outfile: join(folder, file) });
 await build({ ...common, entryPoints: [join(here, "src", "node.ts")], format: "cjs", platform: "node",
   outfile: join(folder, "sapwood.cjs") });
 await build({ ...common, entryPoints: [join(here, "src", "gl.ts")], format: "esm", minify: true, plugins: [shaders],

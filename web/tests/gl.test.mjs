@@ -11,10 +11,11 @@ import { serve } from './serve.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const checks = {
   'page.js': ['points', 'twoTrees', 'frames', 'bytes', 'bytesOld', 'rays', 'compaction', 'compactionOld', 'surfaces', 'state', 'loss', 'refusals'],
+  'three.js': ['search', 'rays', 'surface'],
 };
 // On llvmpipe, whose medium precision is of 16 bits and which ends long loops, what depends on these; and rays, which
 // SwiftShader takes half a minute to compile.
-const only = { llvmpipe: ['points', 'bytesOld', 'rays', 'compactionOld', 'surfaces'] };
+const only = { llvmpipe: ['points', 'bytesOld', 'rays', 'compactionOld', 'surfaces', 'surface'] };
 const not = { swiftshader: ['rays'] };
 
 describe('sapwood/gl', { concurrency: true, skip: executable ? false : 'no Chromium here' }, () => {
@@ -23,7 +24,8 @@ describe('sapwood/gl', { concurrency: true, skip: executable ? false : 'no Chrom
     folder = mkdtempSync(join(tmpdir(), 'sapwood-gl-'));
     cpSync(join(here, '../../build/web/npm'), join(folder, 'sapwood'), { recursive: true });
     for (const file of Object.keys(checks)) cpSync(join(here, 'gl', file), join(folder, file));
-    writeFileSync(join(folder, 'index.html'), '<!doctype html><title>gl</title>');
+    for (const file of ['three.module.js', 'three.core.js']) cpSync(join(here, '../node_modules/three/build', file), join(folder, 'three', file));
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><title>gl</title><script type="importmap">{ "imports": { "three": "/three/three.module.js" } }</script>');
     server = await serve(folder);
   });
   after(async () => {

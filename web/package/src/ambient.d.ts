@@ -9,7 +9,7 @@ declare module "node:worker_threads" {
   export class Worker {
     constructor(text: string, options: { eval: true; execArgv: readonly string[] });
     once(event: "message" | "error", listener: (value: unknown) => void): void;
-    postMessage(message: unknown): void;
+    postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
     unref(): void;
     terminate(): Promise<number>;
   }

@@ -152,6 +152,20 @@ export function finite(value: unknown, what: string, element: number): number {
   return x;
 }
 
+// Writes given numbers into an array.
+function fill(to: TypedArray, { length, array, address, type, what }: Given): void {
+  if (address !== undefined) to.set(new (type as TypedArrayConstructor<TypedArray>)(memoryBuffer(), address, length));
+  else if (type !== undefined) to.set(array);
+  else for (let i = 0; i < length; i++) to[i] = numberOf(array[i], what, i);
+}
+
+/** Given numbers as an array of one's own. */
+export function copyOf(source: Given, type: TypedArrayConstructor<TypedArray>): TypedArray {
+  const copy = new type(source.length);
+  fill(copy, source);
+  return copy;
+}
+
 /** Memory that a call borrows, for arguments and answers that lie elsewhere. */
 export class Borrowed {
   #addresses: number[] = [];
@@ -167,10 +181,7 @@ export class Borrowed {
     const { length, address: own } = source;
     if (own !== undefined && source.type === type) return own;
     const address = this.room(length * type.BYTES_PER_ELEMENT);
-    const to = new type(memoryBuffer(), address, length);
-    if (own !== undefined) to.set(new (source.type as TypedArrayConstructor<TypedArray>)(memoryBuffer(), own, length));
-    else if (source.type !== undefined) to.set(source.array);
-    else for (let i = 0; i < length; i++) to[i] = numberOf(source.array[i], source.what, i);
+    fill(new type(memoryBuffer(), address, length), source);
     return address;
   }
 

@@ -50,7 +50,7 @@ export class Held {
     const parked = this.#parked;
     if (!parked) throw new SapwoodError("FREED", "The tree was used after free().");
     budget = 2 * Math.max(budget, total);
-    loadSaved(parked, this, owner);
+    loadSaved(parked, this, owner, 1);
     this.#parked = undefined;
     return this.tree;
   }
@@ -100,15 +100,16 @@ export function checkWithRoom(call: () => number): void {
 
 /** What load() hands to a constructor instead of coordinates. */
 export class Loaded {
-  constructor(readonly bytes: Uint8Array) {}
+  /** rules: how the tree was built, elsewhere by this package, which need not check it. */
+  constructor(readonly bytes: Uint8Array, readonly rules?: unknown) {}
 }
 
-/** Loads a saved tree. */
-export function loadSaved(bytes: Uint8Array, held: Held, owner: object): void {
+/** Loads a saved tree; trusted: one that this package saved itself. */
+export function loadSaved(bytes: Uint8Array, held: Held, owner: object, trusted: number): void {
   const saved = room(bytes.length);
   try {
     new Uint8Array(memoryBuffer(), saved, bytes.length).set(bytes);
-    checkWithRoom(() => wasm![`${held.kind}_load`]!(saved, bytes.length));
+    checkWithRoom(() => wasm![`${held.kind}_load`]!(saved, bytes.length, trusted));
   } catch (error) {
     wasm!.free(saved);
     throw error;

@@ -1,6 +1,7 @@
 // Loading, for both entries.
 import { SapwoodError } from "./errors.js";
-import { adoptThreads, type Hand, type Order, threadsOf } from "./threads.js";
+import { hireBy } from "./elsewhere.js";
+import { adoptThreads, type Hire, threadsOf } from "./threads.js";
 import { adopt, crew, imports, wasm } from "./wasm.js";
 
 /** The module: its address, an answer to `fetch`, its bytes, or what was compiled of them. */
@@ -19,7 +20,7 @@ export interface Host {
   own(): Source;
   threaded(): Source;
   open(address: string | URL): Source | Promise<Source>;
-  hire(order: Order): Hand;
+  readonly hire: Hire;
 }
 
 /** Whether the module with vectors can be loaded here: a function that uses one, nothing else. */
@@ -37,12 +38,14 @@ export function unloadable(error: unknown): SapwoodError {
 /** Makes an entry's `load`. */
 export function loader(host: Host): (options?: LoadOptions) => Promise<void> {
   let loading: Promise<void> | undefined;
+  hireBy(host.hire);
   const begin = async (options: LoadOptions | undefined, threads: number): Promise<void> => {
     if (wasm) return;
     const source = (await options?.wasm) ?? (threads > 1 ? host.threaded() : host.own());
     const opened = typeof source === "string" || source instanceof URL ? await host.open(source) : source;
-    if (threads > 1) await adoptThreads(await compiled(opened), threads, host.hire);
-    else adopt(await instantiate(opened));
+    const module = await compiled(opened);
+    if (threads > 1) await adoptThreads(module, threads, host.hire);
+    else adopt(await WebAssembly.instantiate(module, imports), module);
   };
   return async (options) => {
     try {
@@ -61,13 +64,6 @@ export function loader(host: Host): (options?: LoadOptions) => Promise<void> {
 }
 
 type Opened = Exclude<Source, string | URL>;
-
-async function instantiate(source: Opened): Promise<WebAssembly.Instance> {
-  if (source instanceof WebAssembly.Module) return WebAssembly.instantiate(source, imports);
-  if (!(source instanceof Response)) return (await WebAssembly.instantiate(source as BufferSource, imports)).instance;
-  if (streams(source)) return (await WebAssembly.instantiateStreaming(source, imports)).instance;
-  return (await WebAssembly.instantiate(await source.arrayBuffer(), imports)).instance;
-}
 
 /** What is compiled of what was opened. */
 export async function compiled(source: Opened): Promise<WebAssembly.Module> {

@@ -1,9 +1,11 @@
 // Trees over triangles.
 import {
-  type Allocation, borrow, Borrowed, choice, disposable, finite, type Given, givenRows, integer, isArray, numberOf, optionsOf,
+  type Allocation, borrow, Borrowed, choice, copyOf, disposable, finite, type Given, givenRows, integer, isArray, numberOf, optionsOf,
   type Rows as Numbers,
 } from "./arrays.js";
+import { buildElsewhere } from "./elsewhere.js";
 import { refuse } from "./errors.js";
+import { type GeometryLike, type Intersection, intersections, isGeometry, type MeshLike, meshOf, type RaycasterLike, type Vector3Like } from "./geometry.js";
 import { bytesOf, checkWithRoom, Held, Loaded, loadSaved, saveTree } from "./held.js";
 import type { Point } from "./points.js";
 import { check, f64, i32, integers, numbers, u32, wasm } from "./wasm.js";
@@ -61,19 +63,28 @@ export interface HitsOut {
 
 const RAY = 8; // numbers: origin, t_min, direction, t_max
 
-// A mesh in the module's memory.
-function putMesh(borrowed: Borrowed, vertices: Numbers, triangles: Numbers | undefined | null) {
+// Vertices and triangles that were given, checked.
+function given(vertices: Numbers | GeometryLike, triangles: Numbers | undefined | null): [corners: Given, indices: Given] {
+  if (isGeometry(vertices)) {
+    if (triangles != null) refuse("triangles: a geometry has its own");
+    return given(...meshOf(vertices));
+  }
   const corners = givenRows(vertices, "vertices");
   if (corners.length % 3 !== 0) refuse(`vertices: ${corners.length} numbers are no whole number of points in space`);
-  const vertexCount = corners.length / 3;
   const what = triangles == null ? "vertices" : "triangles";
-  const indices = givenRows(triangles ?? Int32Array.from({ length: vertexCount }, (_, i) => i), what);
+  const indices = givenRows(triangles ?? Int32Array.from({ length: corners.length / 3 }, (_, i) => i), what);
   if (indices.length % 3 !== 0) refuse(`${what}: ${indices.length} corners are no whole number of triangles`);
   checkIntegers(indices);
+  return [corners, indices];
+}
+
+// A mesh in the module's memory.
+function putMesh(borrowed: Borrowed, vertices: Numbers | GeometryLike, triangles: Numbers | undefined | null) {
+  const [corners, indices] = given(vertices, triangles);
   const place = borrowed.put(corners, Float32Array);
   // As 32 bits both are the same; an index that no Int32Array holds is negative then, and out of range.
   const numbersOf = indices.type === Uint32Array ? borrowed.put(indices, Uint32Array) : borrowed.put(indices, Int32Array);
-  return [place, vertexCount, numbersOf, indices.length / 3] as const;
+  return [place, corners.length / 3, numbersOf, indices.length / 3] as const;
 }
 
 const ofIntegers: readonly unknown[] =
@@ -100,17 +111,34 @@ export class MeshTree {
 
   /**
    * Builds a tree. `vertices` are x, y, z of each; `triangles` three numbers of vertices each; without `triangles` each
-   * three vertices are one. O(n log n).
+   * three vertices are one. Or of a geometry of three.js: of those triangles that its `drawRange` has, from 0 on. O(n log n).
    * Throws ARGUMENT, RANGE (naming the triangle whose vertex does not exist), NOT_FINITE (naming the vertex), MEMORY.
    */
-  constructor(vertices: Numbers, triangles?: Numbers | null, options?: MeshTreeOptions) {
-    if ((vertices as unknown) instanceof Loaded) {
-      loadSaved((vertices as unknown as Loaded).bytes, this.#held, this);
+  constructor(vertices: Numbers, triangles?: Numbers | null, options?: MeshTreeOptions);
+  constructor(geometry: GeometryLike, options?: MeshTreeOptions);
+  constructor(first: Numbers | GeometryLike, second?: Numbers | MeshTreeOptions | null, third?: MeshTreeOptions) {
+    if ((first as unknown) instanceof Loaded) {
+      const { bytes, rules } = first as unknown as Loaded;
+      this.#quality = rules as number | undefined;
+      loadSaved(bytes, this.#held, this, +(rules !== undefined));
     } else {
-      this.#quality = choice(optionsOf(options, "quality").quality, ["high", "fast"], "options.quality");
-      this.#held.take(this, build(vertices, triangles, this.#quality));
+      const [triangles, quality] = planOf(first, second, third);
+      this.#quality = quality;
+      this.#held.take(this, build(first, triangles, quality));
     }
     this.#learn();
+  }
+
+  /** The same in a worker, so that the page stays responsive: the mesh is copied. A content security policy needs
+   * `worker-src blob:`. Throws as the constructor; UNSUPPORTED if no worker can be had. */
+  static async build(vertices: Numbers, triangles?: Numbers | null, options?: MeshTreeOptions): Promise<MeshTree>;
+  static async build(geometry: GeometryLike, options?: MeshTreeOptions): Promise<MeshTree>;
+  static async build(first: Numbers | GeometryLike, second?: Numbers | MeshTreeOptions | null, third?: MeshTreeOptions): Promise<MeshTree> {
+    const [triangles, quality] = planOf(first, second, third);
+    const [corners, indices] = given(first, triangles);
+    const type = indices.type === Uint32Array ? Uint32Array : Int32Array;
+    const made = [copyOf(corners, Float32Array), corners.length / 3, copyOf(indices, type), indices.length / 3, quality];
+    return new MeshTree((await buildElsewhere("web_mesh", made, [], quality)) as unknown as Numbers);
   }
 
   /** A tree from what `save()` gave. All of it is checked first. Throws FORMAT, MEMORY. */
@@ -232,6 +260,20 @@ export class MeshTree {
     });
   }
 
+  /**
+   * Where a ray of three.js meets a mesh whose geometry this tree was built over, the nearest first: what
+   * `raycaster.intersectObject(mesh)` gives, with the side of the mesh's material, its groups, `near`, `far` and
+   * `raycaster.firstHitOnly`. Intersections are put into `into`, if it is given, so that a mesh can take the place of its own
+   * method: `mesh.raycast = (raycaster, hits) => tree.raycast(raycaster, mesh, hits)`. `uv` has x and y; it is of the class
+   * `Vector2` if that is given.
+   */
+  raycast<V extends Vector3Like, M extends MeshLike, U extends { x: number; y: number } = { x: number; y: number }>(
+    raycaster: RaycasterLike<V>, object: M, into: Intersection<V, M, U>[] = [], Vector2?: new (x: number, y: number) => U,
+  ): Intersection<V, M, U>[] {
+    into.push(...intersections(this, raycaster, object, Vector2));
+    return into;
+  }
+
   #places(borrowed: Borrowed, places: Numbers): [address: number, count: number] {
     this.#alive();
     const source = givenRows(places, "points");
@@ -281,7 +323,7 @@ export class MeshTree {
 
   /** Builds the tree anew, as the constructor does, into the memory that it has. If it fails, the tree stays as it was.
    * UNSUPPORTED for a tree that was loaded. */
-  rebuild(vertices: Numbers, triangles?: Numbers | null): void {
+  rebuild(vertices: Numbers | GeometryLike, triangles?: Numbers | null): void {
     this.#alive();
     const held = this.#held;
     if (held.saved && this.#quality !== undefined) {
@@ -328,7 +370,16 @@ function checkThree(place: Point, what: string): void {
   for (let a = 0; a < 3; a++) finite(place[a], what, a);
 }
 
-function build(vertices: Numbers, triangles: Numbers | undefined | null, quality: number): number {
+// What is to be built: arguments with and without triangles.
+function planOf(
+  first: unknown, second: Numbers | MeshTreeOptions | undefined | null, third: MeshTreeOptions | undefined,
+): [triangles: Numbers | undefined | null, quality: number] {
+  const alone = isGeometry(first) && third === undefined && !isArray(second);
+  const options = optionsOf((alone ? second ?? undefined : third) as MeshTreeOptions | undefined, "quality");
+  return [alone ? undefined : (second as Numbers), choice(options.quality, ["high", "fast"], "options.quality")];
+}
+
+function build(vertices: Numbers | GeometryLike, triangles: Numbers | undefined | null, quality: number): number {
   return borrow((borrowed) => {
     const mesh = putMesh(borrowed, vertices, triangles);
     checkWithRoom(() => wasm!.web_mesh_build!(...mesh, quality));

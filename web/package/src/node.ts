@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { SapwoodError } from "./errors.js";
 import { fetched, hasVectors, loader, type LoadOptions, type Source, unloadable } from "./load.js";
-import { type Hand, type Order, script } from "./threads.js";
+import type { Hire } from "./threads.js";
 import { adopt, imports, loadOnDemand } from "./wasm.js";
 
 export * from "./points_api.js";
@@ -26,7 +26,8 @@ const own = (): Uint8Array => beside(hasVectors() ? "sapwood.wasm" : "sapwood-pl
 
 loadOnDemand(() => {
   try {
-    adopt(new WebAssembly.Instance(new WebAssembly.Module(own() as BufferSource), imports));
+    const module = new WebAssembly.Module(own() as BufferSource);
+    adopt(new WebAssembly.Instance(module, imports), module);
   } catch (error) {
     throw unloadable(error);
   }
@@ -38,20 +39,20 @@ function open(address: string | URL): Source | Promise<Source> {
   return read(name.startsWith("file:") ? fileURLToPath(name) : name);
 }
 
-function hire(order: Order): Hand {
+const hire: Hire = (script, order, transfer) => {
   const text = `${script}const { parentPort } = require("node:worker_threads");
-parentPort.once("message", (data) => work(data, () => parentPort.postMessage(0)));`;
+parentPort.once("message", (data) => work(data, (told, given) => parentPort.postMessage(told, given)));`;
   const worker = new Worker(text, { eval: true, execArgv: [] }); // whatever the program was started with
-  const ready = new Promise<void>((resolve, reject) => {
-    worker.once("message", () => {
+  const ready = new Promise<unknown>((resolve, reject) => {
+    worker.once("message", (told) => {
       worker.unref(); // a program ends though its threads would work on
-      resolve();
+      resolve(told);
     });
     worker.once("error", reject);
   });
-  worker.postMessage(order);
+  worker.postMessage(order, transfer);
   return { ready, end: () => void worker.terminate() };
-}
+};
 
 /** As in browsers; only to ask for threads, to load another module than the package's own, or to choose the moment. */
 export const load: (options?: LoadOptions) => Promise<void> = loader({

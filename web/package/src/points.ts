@@ -1,8 +1,9 @@
 // Trees over points.
 import {
-  type Allocation, borrow, Borrowed, choice, copyOut, disposable, finite, given, type Given, givenRows, integer, isArray,
+  type Allocation, borrow, Borrowed, choice, copyOf, copyOut, disposable, finite, given, type Given, givenRows, integer, isArray,
   numberOf, type Numbers, optionsOf, radiusOf, type Rows as Coordinates, type TypedArray, type TypedArrayConstructor,
 } from "./arrays.js";
+import { buildElsewhere } from "./elsewhere.js";
 import { refuse } from "./errors.js";
 import { bytesOf, checkWithRoom, Held, Loaded, loadSaved, saveTree } from "./held.js";
 import { check, f64, i32, integers, numbers, u32, wasm } from "./wasm.js";
@@ -41,6 +42,12 @@ export interface Neighbor {
 
 /** Whether a point may be found, by its id. */
 export type Filter = (id: number) => boolean;
+
+/** An index of kdbush: ids, and x and y of each in their order. */
+export interface KDBushLike {
+  readonly ids: ArrayLike<number>;
+  readonly coords: Numbers;
+}
 
 /** The place to search about: an array of as many numbers as the tree has dimensions. */
 export type Point = ArrayLike<number>;
@@ -118,24 +125,41 @@ export class PointTree<D extends Distances = Distances> {
    */
   constructor(coords: Coordinates, options?: PointTreeOptions) {
     if (coords instanceof Loaded) {
-      loadSaved(coords.bytes, this.#held, this);
+      this.#rules = coords.rules as Rules | undefined;
+      loadSaved(coords.bytes, this.#held, this, +!!coords.rules);
     } else {
-      const o = optionsOf(options, buildOptions);
-      const source = givenRows(coords, "coords");
-      const dims = integer(o.dims === undefined ? source.width ?? 2 : o.dims, 1, 16, "dims");
-      this.#rules = rulesOf(o, dims);
-      const type = o.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
-      if (type !== Float32Array && type !== Float64Array) refuse("options.type: is neither Float32Array nor Float64Array");
-      this.#held.take(this, build(source, dims, type, this.#rules));
+      const [source, dims, type, rules] = planOf(coords, options);
+      this.#rules = rules;
+      this.#held.take(this, build(source, dims, type, rules));
     }
     this.#learn();
   }
 
+  /** The same in a worker, so that the page stays responsive: the points are copied. A content security policy needs
+   * `worker-src blob:`. Throws as the constructor; UNSUPPORTED if no worker can be had. */
+  static async build(coords: Coordinates, options?: PointTreeOptions): Promise<PointTree> {
+    const [source, dims, type, rules] = planOf(coords, options);
+    const count = pointsIn(source, dims);
+    const own = copyOf(source, type as TypedArrayConstructor<TypedArray>);
+    return new PointTree(await buildElsewhere("web_tree", [own, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules.numbers],
+      periodsOf(rules, dims), rules) as unknown as Numbers);
+  }
+
   /** A tree over the places of things: an accessor gives the coordinates of each, or one accessor for each coordinate. */
   static from<T>(items: Iterable<T>, get: (item: T, index: number) => Point, options?: PointTreeOptions): PointTree;
+  /** A tree over the points of a kdbush index, with their ids there. */
+  static from(index: KDBushLike, options?: PointTreeOptions): PointTree;
   static from<T>(items: Iterable<T>, ...accessors: [Accessor<T>, ...Accessor<T>[]]): PointTree;
   static from<T>(items: Iterable<T>, ...accessors: [Accessor<T>, ...Accessor<T>[], PointTreeOptions]): PointTree;
-  static from(items: Iterable<unknown>, ...rest: unknown[]): PointTree {
+  static from(items: Iterable<unknown> | KDBushLike, ...rest: unknown[]): PointTree {
+    const { ids, coords: of } = (items ?? 0) as KDBushLike;
+    if (ids && of) {
+      const { array, length } = given(of, "coords");
+      if (length !== 2 * ids.length) refuse(`coords: ${length} numbers for ${ids.length} ids`);
+      const flat = (array as Float64Array).slice();
+      for (let i = 0; i < length; i++) flat[2 * ids[i >> 1]! + (i & 1)] = array[i]!;
+      return new PointTree(flat, rest[0] as PointTreeOptions | undefined);
+    }
     const end = rest.findIndex((get) => typeof get !== "function");
     const gets = (end < 0 ? rest : rest.slice(0, end)) as Accessor<unknown>[];
     if (!gets.length) refuse("get: is not a function that gives the place of an item");
@@ -144,7 +168,7 @@ export class PointTree<D extends Distances = Distances> {
     const coords: number[] = [];
     let dims = options.dims && integer(options.dims, 1, 16, "options.dims");
     let index = 0;
-    for (const item of items) {
+    for (const item of items as Iterable<unknown>) {
       const what = `get(items[${index}])`;
       const parts = gets.map((get) => get(item, index));
       const { array, length } = given(gets.length === 1 && typeof parts[0] !== "number" ? parts[0] : parts, what);
@@ -487,11 +511,25 @@ function periodOf(period: unknown, dims: number): number[] {
   });
 }
 
+// What is to be built.
+function planOf(coords: Coordinates, options: PointTreeOptions | undefined): [source: Given, dims: number, type: Precision, rules: Rules] {
+  const o = optionsOf(options, buildOptions);
+  const source = givenRows(coords, "coords");
+  const dims = integer(o.dims === undefined ? source.width ?? 2 : o.dims, 1, 16, "dims");
+  const type = o.type ?? (exactInFloat.includes(source.type) ? Float32Array : Float64Array);
+  if (type !== Float32Array && type !== Float64Array) refuse("options.type: is neither Float32Array nor Float64Array");
+  return [source, dims, type, rulesOf(o, dims)];
+}
+
+function periodsOf(rules: Rules, dims: number): number[] {
+  return Array.from({ length: dims }, (_, a) => rules.period[a] ?? 0);
+}
+
 function build(source: Given, dims: number, type: Precision, rules: Rules): number {
   return borrow((borrowed) => {
     const [address, count] = points(borrowed, source, dims, type);
     checkWithRoom(() => {
-      for (let a = 0; a < dims; a++) f64[numbers + a] = rules.period[a] ?? 0;
+      f64.set(periodsOf(rules, dims), numbers);
       return wasm!.web_tree_build!(address, count, dims, 8 * type.BYTES_PER_ELEMENT, ...rules.numbers);
     });
     return u32[integers]!;
@@ -500,10 +538,13 @@ function build(source: Given, dims: number, type: Precision, rules: Rules): numb
 
 // Points in the module's memory: where, and how many.
 function points(borrowed: Borrowed, source: Given, dims: number, type: Precision): [address: number, count: number] {
-  const { length, what, width } = source;
+  return [borrowed.put(source, type as TypedArrayConstructor<TypedArray>), pointsIn(source, dims)];
+}
+
+function pointsIn({ length, what, width }: Given, dims: number): number {
   if (width !== undefined && width !== dims) refuse(`${what}: each is an array of ${width} numbers, not of ${dims}`);
   if (length % dims !== 0) refuse(`${what}: ${length} numbers are no whole number of ${dims}-D points`);
-  return [borrowed.put(source, type as TypedArrayConstructor<TypedArray>), length / dims];
+  return length / dims;
 }
 
 function filterOf(filter: unknown): Filter {

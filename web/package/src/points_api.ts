@@ -7,5 +7,5 @@ export { trim } from "./wasm.js";
 export type { Status } from "./errors.js";
 export { earthRadius, PlaceTree } from "./places.js";
 export { PointTree } from "./typed_trees.js";
-export type { Accessor, Distances, Filter, Keep, Neighbor, Neighbors, Point, PointTreeOptions, Precision, Rows, SearchOptions } from "./points.js";
+export type { Accessor, Distances, Filter, KDBushLike, Keep, Neighbor, Neighbors, Point, PointTreeOptions, Precision, Rows, SearchOptions } from "./points.js";
 export type { LoadOptions, Source } from "./load.js";

@@ -4,20 +4,16 @@ import { adopt, imports, wasm, type Exports } from "./wasm.js";
 
 /** A worker, of a browser or of Node. */
 export interface Hand {
-  /** Settles when the worker is at work. */
-  readonly ready: Promise<void>;
+  /** What the worker first tells. */
+  readonly ready: Promise<unknown>;
   end(): void;
 }
 
-/** What a worker is sent. */
-export interface Order {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
-  readonly room: number;
-}
+/** Starts a worker that runs a script, which makes a function `work` of what it is sent and of `ready`, by which it tells. */
+export type Hire = (script: string, order: unknown, transfer?: ArrayBuffer[]) => Hand;
 
-/** What a worker runs, before the few lines that take its order: it tells that it is ready, then works for ever. */
-export const script = `const work = ({ module, memory, room }, ready) => {
+// What a thread runs: it tells that it is ready, then works for ever.
+const script = `const work = ({ module, memory, room }, ready) => {
   const env = { memory, emscripten_notify_memory_growth() {} };
   const { exports } = new WebAssembly.Instance(module, { env });
   exports.stackRestore(room);
@@ -62,7 +58,7 @@ function mayWait(): boolean {
 }
 
 /** Takes the module for several threads into use, once all of them are at work. */
-export async function adoptThreads(module: WebAssembly.Module, threads: number, hire: (order: Order) => Hand): Promise<void> {
+export async function adoptThreads(module: WebAssembly.Module, threads: number, hire: Hire): Promise<void> {
   const memory = new WebAssembly.Memory({ initial: 32, maximum: 65536, shared: true }); // as packaging/web.cmake has it
   const instance = await WebAssembly.instantiate(module, { env: { ...imports.env, memory } });
   const made = instance.exports as unknown as Exports;
@@ -72,11 +68,11 @@ export async function adoptThreads(module: WebAssembly.Module, threads: number, 
     for (let number = 1; number < threads; number++) {
       const room = made.web_thread_room!() >>> 0;
       if (!room) throw new SapwoodError("MEMORY", `WebAssembly's memory has no room for ${threads} threads.`);
-      hands.push(hire({ module, memory, room }));
+      hands.push(hire(script, { module, memory, room }));
     }
     await Promise.all(hands.map(({ ready }) => ready));
     made.web_threads_open!(threads - 1, +mayWait());
-    adopt(instance, threads, memory); // unless it was loaded for one thread meanwhile, as Node may
+    adopt(instance, module, threads, memory); // unless it was loaded for one thread meanwhile, as Node may
   } finally {
     if (wasm !== made) for (const hand of hands) hand.end();
   }

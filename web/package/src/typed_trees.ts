@@ -17,6 +17,11 @@ export const PointTree = Tree as unknown as {
   readonly prototype: Tree;
   readonly from: typeof Tree.from;
   readonly load: typeof Tree.load;
+  build(coords: Coordinates, options: PointTreeOptions & { type: Float32ArrayConstructor }): Promise<Tree<Float32Array>>;
+  build(coords: Coordinates, options: PointTreeOptions & { type: Float64ArrayConstructor }): Promise<Tree<Float64Array>>;
+  build(coords: Singles, options?: Untyped): Promise<Tree<Float32Array>>;
+  build(coords: Doubles, options?: Untyped): Promise<Tree<Float64Array>>;
+  build(coords: Coordinates, options?: PointTreeOptions): Promise<Tree>;
   new (coords: Coordinates, options: PointTreeOptions & { type: Float32ArrayConstructor }): Tree<Float32Array>;
   new (coords: Coordinates, options: PointTreeOptions & { type: Float64ArrayConstructor }): Tree<Float64Array>;
   new (coords: Singles, options?: Untyped): Tree<Float32Array>;

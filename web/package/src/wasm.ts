@@ -12,6 +12,8 @@ export interface Exports {
 }
 
 export let wasm: Exports | undefined;
+/** What was compiled. */
+export let code: WebAssembly.Module;
 let memory: WebAssembly.Memory | undefined;
 
 /** Threads that calls run on. */
@@ -46,7 +48,7 @@ export const imports: WebAssembly.Imports = {
 
 /** Takes a new instance into use, unless there is one already: the first serves for ever. One of several threads comes
  * with their memory, initialised. */
-export function adopt(instance: WebAssembly.Instance, threads = 1, shared?: WebAssembly.Memory): void {
+export function adopt(instance: WebAssembly.Instance, module: WebAssembly.Module, threads = 1, shared?: WebAssembly.Memory): void {
   if (wasm) return;
   const made = instance.exports as unknown as Exports;
   if (!shared) made._initialize();
@@ -54,6 +56,7 @@ export function adopt(instance: WebAssembly.Instance, threads = 1, shared?: WebA
   if (status !== 0) throw new SapwoodError(statusOf(status), "The WebAssembly module could not be started.");
   memory = shared ?? made.memory;
   crew = threads;
+  code = module;
   renew();
   const block = made.web_block!() >>> 0;
   numbers = block / 8;

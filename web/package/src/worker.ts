@@ -1,15 +1,15 @@
-// Threads of browsers.
-import { type Hand, type Order, script } from "./threads.js";
+// Workers of browsers.
+import type { Hire } from "./threads.js";
 
 /** Starts a worker. */
-export function hire(order: Order): Hand {
-  const text = `${script}onmessage = ({ data }) => work(data, () => postMessage(0));`;
+export const hire: Hire = (script, order, transfer = []) => {
+  const text = `${script}onmessage = ({ data }) => work(data, (told, given) => postMessage(told, given));`;
   const address = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   const worker = new Worker(address);
-  const ready = new Promise<void>((resolve, reject) => {
-    worker.onmessage = () => resolve();
+  const ready = new Promise<unknown>((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = (event) => reject(new Error(event.message || "a worker could not be started"));
   }).finally(() => URL.revokeObjectURL(address));
-  worker.postMessage(order);
+  worker.postMessage(order, transfer);
   return { ready, end: () => worker.terminate() };
-}
+};

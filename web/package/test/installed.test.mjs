@@ -29,7 +29,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test("the tarball holds what it should, and nothing else", () => {
   const files = readdirSync(join(folder, "node_modules", "sapwood")).sort();
   assert.deepEqual(files, [
-    "LICENSE", "README.md", "node.js", "package.json", "points-plain.wasm", "points.js", "points.wasm",
+    "LICENSE", "README.md", "gl.js", "gl.wasm", "node.js", "package.json", "points-plain.wasm", "points.js", "points.wasm",
     "sapwood-plain.wasm", "sapwood-threads.wasm", "sapwood.cjs", "sapwood.js", "sapwood.wasm", "types", "webgpu.js",
   ]);
 });
