@@ -53,6 +53,9 @@ const answers = (threads) => `
     tell(quality + " inside", mesh.insideAll(places));
     tell(quality + " loaded", MeshTree.load(mesh.save()).save());
   }
+  const apart = tools.points("uniform", 5000, 2);
+  tell("in a worker", (await PointTree.build(apart)).save());
+  if (!Buffer.from(new PointTree(apart).save()).equals((await PointTree.build(apart)).save())) throw new Error("a worker's tree is another");
   const volume = Float32Array.from(tools.points("uniform", 64 ** 3, 1));
   tell("surface", marchingCubes(volume, { size: [64, 64, 64], level: 0.5 }));
   tell("compact", compact(volume, volume.map((x) => x > 0.4)));

@@ -4,6 +4,8 @@ import {
   type Status, type Surface,
 } from "sapwood";
 import address from "sapwood/sapwood.wasm";
+import { type GLFrame, type GLPointTree, type GLSurface, openGL, type TextureList } from "sapwood/gl";
+import glAddress from "sapwood/gl.wasm";
 import { PointTree as OnlyPoints, load as loadPoints } from "sapwood/points";
 
 await load();
@@ -86,3 +88,35 @@ import { MeshTree as None } from "sapwood/points";
 mesh.trace([0, 0, 0], [0, 0, 1]).t;
 
 export { all, batch, doubles, either, rounded, singles, widened, wrong, counts, distance, hit, hits, id, ids, kept, list, loaded, many, masked, named, nearest, None, one, period, status, surface };
+
+// Builds in workers, kdbush, three.js.
+const built: Float32Array = (await PointTree.build(new Float32Array(2), { dims: 2 })).nearestAll([1, 2]).distances;
+const others: PointTree = PointTree.from({ ids: new Uint16Array(1), coords: new Float64Array(2) }, { leafSize: 4 });
+const attribute = { count: 3, itemSize: 3, array: new Float32Array(9), getX: (i: number) => i, getY: () => 0, getZ: () => 0 };
+const geometry = { attributes: { position: attribute }, index: null };
+const ofGeometry: MeshTree = await MeshTree.build(geometry, { quality: "fast" });
+new MeshTree(geometry, { quality: "fast" }).rebuild(geometry);
+class Vector { constructor(public x: number, public y: number, public z: number) {} }
+const raycaster = { ray: { origin: new Vector(0, 0, 0), direction: new Vector(0, 0, 1) }, near: 0, far: Infinity };
+const object = { geometry, material: {}, matrixWorld: { elements: new Float32Array(16) }, name: "x" };
+const [met] = ofGeometry.raycast(raycaster, object);
+const point: Vector = met!.point;
+const name: string = met!.object.name;
+void built, void others, void point, void name;
+
+// WebGL.
+declare const gl: WebGL2RenderingContext;
+const device = await openGL(gl, { wasm: glAddress });
+await openGL({ getContext: () => gl });
+const textures: GLPointTree = device.tree(tree, { name: "sites" });
+const text: string = textures.glsl({ k: 2, walk: "stack", visit: true });
+const next: number = textures.bind(gl.createProgram()!, 3);
+const uniforms: Record<string, { value: Date | number | number[] }> = textures.uniforms(() => new Date());
+const frame: GLFrame = textures.frame({ width: 2, height: 2, k: 3 });
+const done: boolean = frame.step(4);
+const unknown: undefined = frame.step(4, { wait: false });
+device.byteTree(bytes, { lower: [0, 0], side: 1 }).glsl({ version: 100 }) satisfies string;
+device.mesh(ofGeometry).textures.nodes satisfies WebGLTexture;
+const cells: TextureList = device.compactTexture(gl.createTexture()!, { width: 2, height: 2, cells: "uint4" });
+const isosurface: GLSurface = device.marchingCubes(new Uint8Array(8), { size: [2, 2, 2], level: 1 });
+void text, void next, void uniforms, void done, void unknown, void cells, void isosurface;
