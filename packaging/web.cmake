@@ -119,7 +119,6 @@ sapwood_shaders(sapwood_gl_module_shaders ${PROJECT_SOURCE_DIR}/web/gl)
 add_executable(web_gl EXCLUDE_FROM_ALL ${sapwood_gl_module_sources} ${sapwood_gl_module_shaders} ${PROJECT_SOURCE_DIR}/web/module/print.c)
 target_include_directories(web_gl PRIVATE ${PROJECT_SOURCE_DIR}/web ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(web_gl PRIVATE sapwood_flags sapwood_static m)
-target_compile_definitions(web_gl PRIVATE SAP_HAVE_GL)
 target_compile_options(web_gl PRIVATE -Os)
 target_link_options(web_gl PRIVATE ${sapwood_web_memory} -Oz -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
   -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
