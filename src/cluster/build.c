@@ -187,9 +187,9 @@ sap_status sap_cluster_describe(const sap_cluster_tree* tree, sap_cluster_info* 
                           .dims = tree->dims,
                           .real_bits = tree->real_bits,
                           .subtrees = tree->piece_count,
+                          .count_here = tree->count_here,
                           .moved = tree->moved};
     const double* box = tree->top.boxes + 2 * tree->dims; // of the root
-    for (int32_t p = 0; p < tree->piece_count; p++) i.count_here += tree->pieces[p].count;
     for (int32_t a = 0; a < tree->dims; a++) {
         i.lower[a] = box[a];
         i.upper[a] = box[tree->dims + a];

@@ -11,8 +11,16 @@ typedef struct sap_cluster_piece {
     int64_t* ids;   // global ones, [count], ascending
     int64_t count;
     int64_t index; // of the root in the one tree, among the nodes of its depth
+    int32_t subtree; // its number among those of all ranks
     int32_t depth;
 } sap_cluster_piece;
+
+// A node above subtrees: queries below the split go to child[0], others to child[1], which is a branch or ~subtree.
+typedef struct sap_cluster_branch {
+    double split;
+    int32_t axis;
+    int32_t child[2];
+} sap_cluster_branch;
 
 // Tight boxes of the subtrees of all ranks, from left to right, and a binary tree over them: node 1 is the root, node i
 // has the children 2i and 2i + 1, the subtrees are the last nodes. Each box is real lower[dims], upper[dims] as doubles.
@@ -22,7 +30,9 @@ typedef struct sap_cluster_top {
     int32_t dims, real_bits;
     double* boxes;   // [2 * leaves][2 * dims]; an empty one is infinite inside out
     int32_t* owners; // [count] ascending
-    size_t boxes_bytes, owners_bytes;
+    sap_cluster_branch* branches; // [count - 1] the root is the first
+    unsigned char* cells;         // real [count][2 * dims]: what the branches leave each subtree, infinite at the sides
+    size_t boxes_bytes, owners_bytes, branches_bytes, cells_bytes;
 } sap_cluster_top;
 
 struct sap_cluster_tree {
@@ -30,6 +40,7 @@ struct sap_cluster_tree {
     sap_device* device;
     sap_tree_options options;
     int64_t count, source_count, not_finite;
+    int64_t count_here;
     int64_t moved; // points that others gave and this rank holds
     int32_t dims, real_bits, depth;
     sap_cluster_piece* pieces;
@@ -45,8 +56,10 @@ sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t 
 // ---- cluster/top.c
 sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut);
 void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top);
-// The rank that holds the subtree nearest to a query, or -1 if none is at a finite distance.
-int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query);
+// The subtree in whose cell each query lies.
+void sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t* subtrees);
+// The squared distance to a subtree's box, which is no more than that of any of its points; NaN if the query's is.
+double sap_cluster_top_distance2(const sap_cluster_top* top, int32_t subtree, const void* query);
 // The ranks but `without` that hold a subtree whose distance2 is at most `most`: ascending, into ranks[]; how many.
 int32_t sap_cluster_top_within(const sap_cluster_top* top, const void* query, double most, int32_t without,
                                int32_t* ranks);

@@ -89,16 +89,18 @@ sap_status sap_comm_split(sap_comm* c, int32_t color, int32_t key, sap_comm** pa
 }
 
 sap_status sap_comm_vote(sap_comm* comm, const sap_device* device, sap_status own, const uint64_t* values,
-                         int32_t count) {
-    uint64_t words[1 + 2 * SAP_AGREE_MOST];
+                         int32_t count, bool* any) {
+    uint64_t words[2 + 2 * SAP_AGREE_MOST];
     SAP_ASSERT(count >= 0 && count <= SAP_AGREE_MOST);
     words[0] = own == SAP_OK ? UINT64_MAX : (uint64_t)comm->rank << 32 | (uint64_t)own;
     for (int32_t i = 0; i < count; i++) { // the smallest and, inverted, the largest
         words[1 + i] = values[i];
         words[1 + count + i] = ~values[i];
     }
-    const sap_status told = sap_comm_reduce(comm, device, SAP_REDUCE_MIN, words, 1 + 2 * count);
+    if (any) words[1 + 2 * count] = !*any;
+    const sap_status told = sap_comm_reduce(comm, device, SAP_REDUCE_MIN, words, 1 + 2 * count + (any != NULL));
     if (told != SAP_OK) return told;
+    if (any) *any = !words[1 + 2 * count];
     if (words[0] != UINT64_MAX) {
         const sap_status status = (sap_status)(words[0] & UINT32_MAX);
         if (own != SAP_OK) return status; // this rank has said why

@@ -25,17 +25,22 @@ sap_status sap_comm_exchange(sap_comm* comm, const sap_device* device, const voi
 sap_status sap_comm_reduce(sap_comm* comm, const sap_device* device, sap_reduction how, uint64_t* values,
                            int64_t count);
 
-// What sap_comm_agree sends.
+// What sap_comm_agree sends. *any: whether that is so on this rank, and becomes whether it is so on any; NULL: nobody asks,
+// on all ranks.
 sap_status sap_comm_vote(sap_comm* comm, const sap_device* device, sap_status own, const uint64_t* values,
-                         int32_t count);
+                         int32_t count, bool* any);
 
 enum { SAP_AGREE_MOST = 12 };
 // The ranks say how they fared, before any of them goes on. If all of them are well, and `count` values are the same on
 // all ranks, SAP_OK; otherwise the same status everywhere: that of the lowest rank that failed, which has logged why.
+static inline sap_status sap_comm_agree_any(sap_comm* comm, const sap_device* device, sap_status own,
+                                            const uint64_t* values, int32_t count, bool* any) {
+    const sap_status all = sap_comm_vote(comm, device, own, values, count, any);
+    return all == SAP_OK ? own : all; // the same, unless an engine lost this rank's word
+}
 static inline sap_status sap_comm_agree(sap_comm* comm, const sap_device* device, sap_status own,
                                         const uint64_t* values, int32_t count) {
-    const sap_status all = sap_comm_vote(comm, device, own, values, count);
-    return all == SAP_OK ? own : all; // the same, unless an engine lost this rank's word
+    return sap_comm_agree_any(comm, device, own, values, count, NULL);
 }
 
 #endif

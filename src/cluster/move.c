@@ -116,7 +116,9 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     piece->count = count;
     piece->depth = node->depth;
     piece->index = node->index;
+    piece->subtree = m->first + i;
     tree->piece_count = i + 1;
+    tree->count_here += count;
     if (!piece->ids || !sap_scratch_take(tree->device, list_bytes + (size_t)count * m->width + 1, &scratch))
         return no_memory(m, count);
     arrival* list = (arrival*)(void*)scratch.memory;

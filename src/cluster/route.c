@@ -6,43 +6,66 @@ static sap_status no_memory(const sap_route* r, int64_t queries) {
     return sap_fail(r->tree->device, SAP_ERROR_MEMORY, "no memory to send or answer %lld queries", (long long)queries);
 }
 
-sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, sap_route_choice* choose,
-                          const void* context, sap_route* r) {
-    const size_t size = (size_t)tree->comm->size, lists = 5 * size * sizeof(int64_t), ranks = size * sizeof(int32_t);
+// Makes room for r->sent pairs, of which to[rank] go to each rank; on return to[rank] is where the rank's first pair goes.
+static bool make_pairs(sap_route* r, int64_t* to) {
+    const size_t size = (size_t)r->tree->comm->size, lists = 4 * size * sizeof(int64_t);
+    size_t pairs;
+    if (!sap_size_multiply((uint64_t)r->sent, sizeof(int32_t), &pairs) || pairs > SIZE_MAX / 4 ||
+        !sap_scratch_take(r->tree->device, lists + pairs + 1, &r->pairs))
+        return false;
+    r->to = (int64_t*)(void*)r->pairs.memory;
+    memcpy(r->to, to, size * sizeof *to);
+    r->from = r->to + size;
+    r->out = r->from + size;
+    r->in = r->out + size;
+    r->query = (int32_t*)(void*)(r->pairs.memory + lists);
+    int64_t at = 0;
+    for (size_t k = 0; k < size; k++) {
+        const int64_t count = to[k];
+        to[k] = at;
+        at += count;
+    }
+    return true;
+}
+
+sap_status sap_route_choose(const sap_cluster_tree* tree, const sap_rows* queries, sap_route_choice* choose,
+                            const void* context, sap_route* r) {
+    const size_t size = (size_t)tree->comm->size;
     sap_scratch scratch = {NULL, 0};
     *r = (sap_route){.tree = tree, .queries = queries};
-    if (!sap_scratch_take(tree->device, lists + ranks, &scratch)) return no_memory(r, queries->count);
+    if (!sap_scratch_take(tree->device, size * (sizeof(int64_t) + sizeof(int32_t)), &scratch))
+        return no_memory(r, queries->count);
     int64_t* to = (int64_t*)(void*)scratch.memory;
-    int32_t* chosen = (int32_t*)(void*)(scratch.memory + lists);
+    int32_t* chosen = (int32_t*)(void*)(to + size);
     memset(to, 0, size * sizeof *to);
     for (int64_t q = 0; q < queries->count; q++) {
         const int32_t count = choose(context, tree, q, sap_route_coords(queries, q), chosen);
         for (int32_t i = 0; i < count; i++) to[chosen[i]]++;
         r->sent += count;
     }
-    size_t pairs, reaches;
-    const bool taken = sap_size_multiply((uint64_t)r->sent, sizeof(int32_t), &pairs) && pairs < SIZE_MAX / 4 &&
-                       sap_scratch_take(tree->device, lists + sap_align(pairs) + 2 * pairs + 1, &r->pairs);
-    if (taken) {
-        reaches = lists + sap_align(pairs);
-        r->to = (int64_t*)(void*)r->pairs.memory;
-        memcpy(r->to, to, size * sizeof *to);
-        r->from = r->to + size;
-        r->out = r->from + size;
-        r->in = r->out + size;
-        r->query = (int32_t*)(void*)(r->pairs.memory + lists);
-        r->reach_out = (double*)(void*)(r->pairs.memory + reaches);
-        int64_t at = 0;
-        for (size_t k = 0; k < size; k++) { // from here on, where the next pair of a rank goes
-            const int64_t count = to[k];
-            to[k] = at;
-            at += count;
-        }
-        for (int64_t q = 0; q < queries->count; q++) {
-            const int32_t count = choose(context, tree, q, sap_route_coords(queries, q), chosen);
-            for (int32_t i = 0; i < count; i++) r->query[to[chosen[i]]++] = (int32_t)q;
-        }
+    const bool taken = make_pairs(r, to);
+    for (int64_t q = 0; q < queries->count && taken; q++) {
+        const int32_t count = choose(context, tree, q, sap_route_coords(queries, q), chosen);
+        for (int32_t i = 0; i < count; i++) r->query[to[chosen[i]]++] = (int32_t)q;
     }
+    sap_scratch_give(tree->device, &scratch);
+    return taken ? SAP_OK : no_memory(r, r->sent);
+}
+
+sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* to, sap_route* r) {
+    const size_t size = (size_t)tree->comm->size;
+    const int32_t own = tree->comm->rank;
+    sap_scratch scratch = {NULL, 0};
+    *r = (sap_route){.tree = tree, .queries = queries};
+    if (!sap_scratch_take(tree->device, size * sizeof(int64_t), &scratch)) return no_memory(r, queries->count);
+    int64_t* counts = (int64_t*)(void*)scratch.memory;
+    memset(counts, 0, size * sizeof *counts);
+    for (int64_t q = 0; q < queries->count; q++) counts[to[q]]++;
+    r->sent = queries->count - counts[own];
+    counts[own] = 0;
+    const bool taken = make_pairs(r, counts);
+    for (int64_t q = 0; q < queries->count && taken && r->sent; q++)
+        if (to[q] != own) r->query[counts[to[q]]++] = (int32_t)q;
     sap_scratch_give(tree->device, &scratch);
     return taken ? SAP_OK : no_memory(r, r->sent);
 }
@@ -71,66 +94,77 @@ static sap_status exchange_counts(sap_route* r) {
     return status;
 }
 
-// Room for what comes with each query: `width` bytes, as many again for others, and its reach.
-static sap_status make_room(sap_route* r, size_t width, bool with_others, bool with_reach) {
-    const sap_device* device = r->tree->device;
-    size_t coords, bytes;
+// Room for what comes, `width` bytes a query.
+static sap_status make_room(sap_route* r, size_t width) {
+    size_t bytes;
     if (r->received > INT32_MAX)
-        return sap_fail(device, SAP_ERROR_RANGE, "queries: %lld came to one rank; ask fewer at a time",
+        return sap_fail(r->tree->device, SAP_ERROR_RANGE, "queries: %lld came to one rank; ask fewer at a time",
                         (long long)r->received);
-    const bool fits = sap_size_multiply((uint64_t)r->received, width, &coords) && coords < SIZE_MAX / 8 &&
-                      sap_size_multiply((uint64_t)r->received, with_reach ? sizeof(double) : 0, &bytes) &&
-                      bytes < SIZE_MAX / 8;
-    coords = fits ? sap_align(coords) : 0;
-    if (!fits || !sap_scratch_take(r->tree->device, coords * (with_others ? 2 : 1) + bytes + 1, &r->arrived))
+    if (!sap_size_multiply((uint64_t)r->received, width, &bytes) || bytes > SIZE_MAX / 8 ||
+        !sap_scratch_take(r->tree->device, bytes + 1, &r->arrived))
         return no_memory(r, r->received);
-    r->coords = r->arrived.memory;
-    r->others = r->coords + (with_others ? coords : 0);
-    r->reach = (double*)(void*)(r->others + coords);
     return SAP_OK;
 }
 
-static sap_status carry_rows(sap_route* r, const sap_rows* rows, size_t width, unsigned char* leaving,
-                             unsigned char* arriving) {
-    for (int64_t i = 0; i < r->sent; i++)
-        memcpy(leaving + (size_t)i * width, sap_route_coords(rows, r->query[i]), width);
-    return carry(r, false, (int64_t)width, leaving, arriving);
+static void pack(const sap_route* r, const sap_rows* beside, size_t width, unsigned char* leaving) {
+    const size_t coords = (size_t)r->queries->dims * (size_t)r->queries->real_bits / 8;
+    for (int64_t i = 0; i < r->sent; i++, leaving += width) {
+        memcpy(leaving, sap_route_coords(r->queries, r->query[i]), coords);
+        if (beside) memcpy(leaving + coords, sap_route_coords(beside, r->query[i]), width - coords);
+    }
 }
 
-sap_status sap_route_send(sap_route* r, sap_status status, const double* reach, const sap_rows* others) {
+sap_status sap_route_send(sap_route* r, sap_status status, const sap_rows* beside, const uint64_t* same,
+                          int32_t same_count) {
     const sap_cluster_tree* tree = r->tree;
-    const size_t width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
+    const int32_t reals = tree->dims + (beside ? beside->dims : 0);
+    const size_t width = (size_t)reals * (size_t)tree->real_bits / 8;
     size_t bytes = 0;
     sap_scratch leaving = {NULL, 0};
     if (status == SAP_OK && (!sap_size_multiply((uint64_t)r->sent, width, &bytes) || bytes == SIZE_MAX ||
                              !sap_scratch_take(tree->device, bytes + 1, &leaving)))
         status = no_memory(r, r->sent);
-    status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
+    const int32_t own = tree->comm->rank;
+    r->any = r->to && r->sent > r->to[own];
+    status = sap_comm_agree_any(tree->comm, tree->device, status, same, same_count, &r->any);
     SAP_ASSERT(status != SAP_OK || leaving.memory);
-    if (status == SAP_OK) status = exchange_counts(r);
-    if (status == SAP_OK)
-        status = sap_comm_agree(tree->comm, tree->device, make_room(r, width, others, reach), NULL, 0);
-    if (status == SAP_OK) status = carry_rows(r, r->queries, width, leaving.memory, r->coords);
-    if (status == SAP_OK && others) status = carry_rows(r, others, width, leaving.memory, r->others);
-    if (status == SAP_OK && reach) {
-        for (int64_t i = 0; i < r->sent; i++) r->reach_out[i] = reach[r->query[i]];
-        status = carry(r, false, (int64_t)sizeof(double), r->reach_out, r->reach);
+    if (status == SAP_OK && r->any) status = exchange_counts(r);
+    if (status == SAP_OK && r->any)
+        status = sap_comm_agree(tree->comm, tree->device, make_room(r, width), NULL, 0);
+    if (status == SAP_OK) pack(r, beside, width, leaving.memory);
+    if (status == SAP_OK && r->any) status = carry(r, false, (int64_t)width, leaving.memory, r->arrived.memory);
+    if (status == SAP_OK && !r->any && r->to) { // all that goes anywhere stays
+        for (int32_t k = 0; k < tree->comm->size; k++) r->from[k] = k == own ? r->sent : 0;
+        r->received = r->sent;
+        r->arrived = leaving;
+        leaving = (sap_scratch){NULL, 0};
+    }
+    r->came = (sap_rows){r->arrived.memory, r->received, reals, tree->dims, tree->real_bits};
+    r->beside = r->came;
+    if (!beside) r->beside.count = 0;
+    if (beside && r->received) {
+        r->beside.coords = r->arrived.memory + (size_t)tree->dims * (size_t)tree->real_bits / 8;
+        r->beside.dims = beside->dims;
     }
     sap_scratch_give(tree->device, &leaving);
     return status;
 }
 
 sap_status sap_route_return(sap_route* r, int64_t width, const void* found, void* answers) {
+    if (!r->any && r->sent) memcpy(answers, found, (size_t)(r->sent * width));
+    if (!r->any) return SAP_OK;
     return carry(r, true, width, found, answers);
 }
 
-sap_status sap_route_return_rows(sap_route* r, int64_t width, const int64_t* found_lengths, const void* found,
-                                 const int64_t* answer_lengths, void* answers) {
+sap_status sap_route_return_rows(sap_route* r, int64_t width, const int32_t* found_lengths, const void* found,
+                                 const int32_t* answer_lengths, void* answers) {
     int64_t here = 0, there = 0;
     for (int32_t k = 0; k < r->tree->comm->size; k++) {
         r->out[k] = r->in[k] = 0;
         for (int64_t i = 0; i < r->from[k]; i++) r->out[k] += found_lengths[here++] * width;
         for (int64_t i = 0; i < r->to[k]; i++) r->in[k] += answer_lengths[there++] * width;
+        if (k == r->tree->comm->rank) r->out[k] = r->in[k] = 0;
     }
+    if (!r->any) return SAP_OK;
     return sap_comm_exchange(r->tree->comm, r->tree->device, found, r->out, answers, r->in);
 }

@@ -36,25 +36,22 @@ static double distance2(const sap_cluster_top* top, int64_t node, const void* qu
     return top->real_bits == 32 ? distance2_f32(top, box, query) : distance2_f64(top, box, query);
 }
 
-int32_t sap_cluster_top_nearest(const sap_cluster_top* top, const void* query) {
-    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = -1;
-    double least = INFINITY;
-    while (count > 0) {
-        const int32_t node = waiting[--count];
-        const double own = distance2(top, node, query);
-        if (!(own < least)) continue;
-        if (node >= top->leaves) {
-            least = own;
-            found = top->owners[node - top->leaves];
-            continue;
+double sap_cluster_top_distance2(const sap_cluster_top* top, int32_t subtree, const void* query) {
+    return distance2(top, top->leaves + subtree, query);
+}
+
+void sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t* subtrees) {
+    const float* narrow = queries->coords;
+    const double* wide = queries->coords;
+    for (int64_t q = 0; q < queries->count; q++) {
+        int32_t at = top->count > 1 ? 0 : ~0;
+        while (at >= 0) {
+            const sap_cluster_branch* b = &top->branches[at];
+            const int64_t x = q * queries->stride + b->axis;
+            at = b->child[!((top->real_bits == 64 ? wide[x] : (double)narrow[x]) < b->split)];
         }
-        const double left = distance2(top, 2 * node, query), right = distance2(top, 2 * node + 1, query);
-        const bool left_first = left <= right || !(right <= left);
-        SAP_ASSERT(count + 2 <= MOST_WAITING);
-        waiting[count++] = left_first ? 2 * node + 1 : 2 * node;
-        waiting[count++] = left_first ? 2 * node : 2 * node + 1;
+        subtrees[q] = ~at;
     }
-    return found;
 }
 
 // What is asked of nodes.
@@ -121,7 +118,11 @@ static sap_status allocate(sap_cluster_tree* tree, const sap_cut* cut) {
     top->owners_bytes = (size_t)top->count * sizeof(int32_t);
     top->boxes = sap_memory_allocate(tree->device, top->boxes_bytes);
     top->owners = sap_memory_allocate(tree->device, top->owners_bytes);
-    if (top->boxes && top->owners) return SAP_OK;
+    top->branches_bytes = (size_t)top->count * sizeof *top->branches; // one less would do
+    top->cells_bytes = (size_t)top->count * 2 * (size_t)tree->dims * (size_t)tree->real_bits / 8;
+    top->branches = sap_memory_allocate(tree->device, top->branches_bytes);
+    top->cells = sap_memory_allocate(tree->device, top->cells_bytes);
+    if (top->boxes && top->owners && top->branches && top->cells) return SAP_OK;
     return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the boxes of %d subtrees", (int)top->count);
 }
 
@@ -167,6 +168,62 @@ static void join_boxes(const sap_cluster_top* top) {
     }
 }
 
+// The branch of a node of the one tree, or ~ the subtree that it is. Planes stand level by level, subtrees from left to
+// right.
+static int32_t find_child(const sap_cut* cut, int64_t index, int32_t depth) {
+    int32_t low = 0, high = cut->plane_count;
+    while (low < high) {
+        const int32_t middle = (low + high) / 2;
+        const sap_cut_plane* p = &cut->planes[middle];
+        if (p->depth < depth || (p->depth == depth && p->index < index))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < cut->plane_count && cut->planes[low].depth == depth && cut->planes[low].index == index) return low;
+    const int64_t place = index << (cut->deepest - depth);
+    for (low = 0, high = cut->piece_count - 1; low < high;) {
+        const int32_t middle = (low + high + 1) / 2;
+        if (cut->pieces[middle].index << (cut->deepest - cut->pieces[middle].depth) <= place)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    SAP_ASSERT(cut->pieces[low].index == index && cut->pieces[low].depth == depth);
+    return ~low;
+}
+
+static void set_side(const sap_cluster_top* top, int32_t subtree, int32_t side, double value) {
+    const int64_t at = (int64_t)subtree * 2 * top->dims + side;
+    if (top->real_bits == 64)
+        ((double*)(void*)top->cells)[at] = value;
+    else
+        ((float*)(void*)top->cells)[at] = (float)value;
+}
+
+static void join_branches(const sap_cluster_top* top, const sap_cut* cut) {
+    for (int32_t i = 0; i < cut->plane_count; i++) {
+        const sap_cut_plane* p = &cut->planes[i];
+        top->branches[i] = (sap_cluster_branch){.split = p->split, .axis = p->axis};
+        for (int32_t side = 0; side < 2; side++)
+            top->branches[i].child[side] = find_child(cut, 2 * p->index + side, p->depth + 1);
+    }
+    for (int32_t i = 0; i < top->count; i++) {
+        for (int32_t a = 0; a < top->dims; a++) {
+            set_side(top, i, a, -INFINITY);
+            set_side(top, i, top->dims + a, INFINITY);
+        }
+        // The deepest plane on a side is the nearest one, and comes last.
+        const int64_t place = cut->pieces[i].index << (cut->deepest - cut->pieces[i].depth);
+        for (int32_t at = cut->plane_count ? 0 : -1; at >= 0;) {
+            const sap_cut_plane* p = &cut->planes[at];
+            const int32_t side = (int32_t)(place >> (cut->deepest - p->depth - 1) & 1);
+            set_side(top, i, p->axis + (side ? 0 : top->dims), p->split);
+            at = top->branches[at].child[side];
+        }
+    }
+}
+
 sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut) {
     sap_cluster_top* top = &tree->top;
     sap_scratch scratch = {NULL, 0};
@@ -184,6 +241,7 @@ sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut) {
             read_words(top, words, i, box_of(top, top->leaves + i));
         if (status == SAP_OK) join_boxes(top);
         for (int32_t i = 0; i < top->count; i++) top->owners[i] = cut->pieces[i].owner;
+        join_branches(top, cut);
     }
     sap_scratch_give(tree->device, &scratch);
     return status;
@@ -192,4 +250,6 @@ sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut) {
 void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top) {
     sap_memory_release(device, top->boxes, top->boxes_bytes);
     sap_memory_release(device, top->owners, top->owners_bytes);
+    sap_memory_release(device, top->branches, top->branches_bytes);
+    sap_memory_release(device, top->cells, top->cells_bytes);
 }

@@ -1,0 +1,325 @@
+#include "cluster/answer.h"
+#include "base/team.h"
+#include "nearest/nearest_cpu.h"
+#include "tree/leaves.h"
+#include "tree/queries.h"
+#include <math.h>
+
+enum {
+    CELLS = 4096,     // neighbours that a thread holds before they go to their rows
+    LEAVES_RUN = 32,  // leaves whose points a thread asks for at a time
+    LIST_BYTES = 16   // of a key, in a long list of candidates
+};
+
+// A subtree that is asked.
+typedef struct answering {
+    const sap_cluster_asking* a;
+    const sap_cluster_piece* piece;
+    const sap_nearest_kernels* leaves; // that take whole leaves; or NULL
+    int64_t first_row;
+    const int32_t* rows;    // of the caller's queries, or NULL
+    sap_query_order order;  // coords NULL: as they are
+    const sap_rows* queries;
+    int64_t first;          // query of the part that is ordered
+    int32_t most;           // queries that a thread holds
+    size_t each;            // bytes of a thread's own memory
+    sap_scratch own;
+} answering;
+
+// Of one thread.
+typedef struct holding {
+    int32_t* ids;    // [most * k]
+    void* distance2; // the same
+    int64_t* named;  // [k]
+    int32_t *rows, *self;
+    uint32_t* home;
+    unsigned char* coords;
+    void* heap;
+} holding;
+
+static size_t real_of(const answering* w) { return (size_t)w->a->tree->real_bits / 8; }
+
+// ---- Rows
+
+static double distance_at(const sap_cluster_asking* a, const void* distance2, int64_t at) {
+    return a->tree->real_bits == 64 ? ((const double*)distance2)[at] : (double)((const float*)distance2)[at];
+}
+
+static void set_distance(const sap_cluster_asking* a, void* distance2, int64_t at, double value) {
+    if (a->tree->real_bits == 64)
+        ((double*)distance2)[at] = value;
+    else
+        ((float*)distance2)[at] = (float)value;
+}
+
+void sap_cluster_clear(const sap_cluster_asking* a, int64_t row) {
+    for (int32_t i = 0; i < a->k; i++) {
+        if (a->into.ids) sap_cluster_ids(&a->into, row)[i] = -1;
+        if (a->into.distance2) set_distance(a, sap_cluster_distances(&a->into, row), i, INFINITY);
+    }
+}
+
+double sap_cluster_bound(const sap_cluster_asking* a, int64_t row) {
+    const double last = distance_at(a, sap_cluster_distances(&a->into, row), a->k - 1);
+    return last < a->limit2 ? last : a->limit2; // infinite where neighbours are missing
+}
+
+void sap_cluster_merge(const sap_cluster_asking* a, int64_t row, const int64_t* ids, const void* distance2,
+                       int32_t count) {
+    int64_t* own = sap_cluster_ids(&a->into, row);
+    void* distances = sap_cluster_distances(&a->into, row);
+    for (int32_t n = 0; n < count && ids[n] >= 0; n++) {
+        const double x = distance_at(a, distance2, n);
+        int32_t to = a->k;
+        while (to > 0) {
+            const double y = distance_at(a, distances, to - 1);
+            if (own[to - 1] >= 0 && (y < x || (y == x && own[to - 1] < ids[n]))) break;
+            to--;
+        }
+        if (to == a->k) return; // those that follow belong behind it
+        for (int32_t i = a->k - 1; i > to; i--) {
+            own[i] = own[i - 1];
+            set_distance(a, distances, i, distance_at(a, distances, i - 1));
+        }
+        own[to] = ids[n];
+        set_distance(a, distances, to, x);
+    }
+}
+
+// ---- What a thread has found goes to its rows
+
+// Whether a ball reaches the sides of a cell, in the arithmetic of distances: each rounding keeps order, so what lies
+// beyond a side is no nearer than the side.
+#define REACHES(real)                                                                                                  \
+    static inline bool reaches_##real(const real* cell, int32_t dims, const real* q, real bound2) {                    \
+        bool inside = true;                                                                                            \
+        for (int32_t a = 0; a < dims; a++) {                                                                           \
+            const real low = q[a] - cell[a], high = cell[dims + a] - q[a];                                             \
+            inside = inside & (low >= 0) & (high >= 0) & (low * low > bound2) & (high * high > bound2);                \
+        }                                                                                                              \
+        return !inside;                                                                                                \
+    }
+REACHES(float)
+REACHES(double)
+
+typedef struct found {
+    const int32_t* ids;
+    const void* distance2;
+    const int32_t* rows; // of the caller's queries; NULL: first, first + 1, …
+    int64_t first;
+    const unsigned char* coords;
+    int64_t stride;
+    int64_t count;
+} found;
+
+static inline void give(const answering* w, const found* f, int64_t* named, const size_t real) {
+    const sap_cluster_asking* a = w->a;
+    const int32_t k = a->k, dims = a->tree->dims;
+    const int64_t* names = w->piece->ids;
+    const size_t row_bytes = (size_t)k * real;
+    const unsigned char* cell =
+        a->tree->top.cells + (size_t)w->piece->subtree * 2 * (size_t)dims * real;
+    for (int64_t i = 0; i < f->count; i++) {
+        int64_t row = f->rows ? f->rows[i] : f->first + i;
+        row = w->rows ? w->rows[row] : w->first_row + row;
+        const int32_t* places = f->ids + i * k;
+        const unsigned char* distance2 = (const unsigned char*)f->distance2 + (size_t)i * row_bytes;
+        if (a->merge) {
+            for (int32_t j = 0; j < k; j++) named[j] = places[j] < 0 ? -1 : names[places[j]];
+            sap_cluster_merge(a, row, named, distance2, k);
+        } else {
+            if (a->into.ids) {
+                int64_t* ids = sap_cluster_ids(&a->into, row);
+                for (int32_t j = 0; j < k; j++) ids[j] = places[j] < 0 ? -1 : names[places[j]];
+            }
+            if (a->into.distance2) memcpy(sap_cluster_distances(&a->into, row), distance2, row_bytes);
+        }
+        if (!a->crosses) continue;
+        const unsigned char* q = f->coords + (size_t)(i * f->stride) * real;
+        const double last = distance_at(a, distance2, k - 1), bound2 = last < a->limit2 ? last : a->limit2;
+        a->crosses[row] = real == sizeof(float) ? reaches_float((const float*)(const void*)cell, dims,
+                                                                (const float*)(const void*)q, (float)bound2)
+                                                : reaches_double((const double*)(const void*)cell, dims,
+                                                                 (const double*)(const void*)q, bound2);
+    }
+}
+
+static void give_rows(const answering* w, const found* f, int64_t* named) {
+    if (w->a->tree->real_bits == 32)
+        give(w, f, named, sizeof(float));
+    else
+        give(w, f, named, sizeof(double));
+}
+
+// ---- Runs
+
+static sap_nearest_run run_of(const answering* w, const holding* h) {
+    const int64_t count = w->piece->count;
+    return (sap_nearest_run){.tree = w->piece->tree,
+                             .stride = w->a->tree->dims,
+                             .k = (int32_t)(w->a->k < count ? w->a->k : count),
+                             .row_length = w->a->k,
+                             .limit2 = w->a->limit2,
+                             .ids = h->ids,
+                             .distance2 = h->distance2,
+                             .heap = h->heap};
+}
+
+static holding holding_of(const answering* w, int32_t worker) {
+    const size_t most = (size_t)w->most, cells = sap_align(most * (size_t)w->a->k * 4);
+    const size_t reals = sap_align(most * (size_t)w->a->k * real_of(w)), numbers = sap_align(most * 4);
+    unsigned char* at = w->own.memory + (size_t)worker * w->each;
+    holding h = {.ids = (int32_t*)(void*)at, .distance2 = at + cells};
+    at += cells + reals;
+    h.named = (int64_t*)(void*)at;
+    at += sap_align((size_t)w->a->k * sizeof *h.named);
+    h.rows = (int32_t*)(void*)at;
+    h.self = (int32_t*)(void*)(at + numbers);
+    h.home = (uint32_t*)(void*)(at + 2 * numbers);
+    at += 3 * numbers;
+    h.coords = at;
+    h.heap = at + sap_align(most * (size_t)w->a->tree->dims * real_of(w));
+    return h;
+}
+
+static bool take_holdings(answering* w, int64_t least) {
+    const size_t k = (size_t)w->a->k, real = real_of(w), dims = (size_t)w->a->tree->dims;
+    w->most = (int32_t)(w->a->k < CELLS ? CELLS / w->a->k : 1);
+    if (w->most < least) w->most = (int32_t)least;
+    const size_t most = (size_t)w->most;
+    size_t cells;
+    if (!sap_size_multiply(most, k, &cells) || cells > SIZE_MAX / 64 / SAP_TEAM_MOST) return false;
+    w->each = sap_align(cells * 4) + sap_align(cells * real) + sap_align(k * sizeof(int64_t)) + 3 * sap_align(most * 4) +
+              sap_align(most * dims * real) + sap_align(k > SAP_LIST_MAX ? k * LIST_BYTES : 0);
+    return sap_scratch_take(w->a->tree->device, w->each * (size_t)w->a->tree->device->options.threads, &w->own);
+}
+
+// Runs a run, query by query if each has a limit of its own.
+static void search(const answering* w, sap_nearest_run* run, const int32_t* rows, int64_t first) {
+    if (!w->a->limits2) {
+        sap_nearest_run_cpu(run);
+        return;
+    }
+    sap_nearest_run one = *run;
+    one.count = 1;
+    for (int64_t i = 0; i < run->count; i++) {
+        one.queries = (const unsigned char*)run->queries + (size_t)(i * run->stride) * real_of(w);
+        one.home = run->home ? run->home + i : NULL;
+        one.first_row = i;
+        one.limit2 = w->a->limits2[rows ? rows[i] : first + i];
+        sap_nearest_run_cpu(&one);
+    }
+}
+
+static void answer_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const answering* w = context;
+    const holding h = holding_of(w, worker);
+    const bool is_ordered = w->order.coords != NULL;
+    const unsigned char* coords = is_ordered ? w->order.coords : w->queries->coords;
+    const int64_t stride = is_ordered ? w->a->tree->dims : w->queries->stride;
+    for (int64_t count; from < to; from += count) {
+        count = to - from < w->most ? to - from : w->most;
+        sap_nearest_run run = run_of(w, &h);
+        const int32_t* rows = is_ordered ? w->order.rows + from : NULL;
+        run.queries = coords + (size_t)(from * stride) * real_of(w);
+        run.stride = stride;
+        run.count = count;
+        run.home = w->order.home ? w->order.home + from : NULL;
+        search(w, &run, rows, from);
+        give_rows(w, &(found){h.ids, h.distance2, rows, from, run.queries, stride, count}, h.named);
+    }
+}
+
+static sap_status no_memory(const answering* w, int64_t count) {
+    return sap_fail(w->a->tree->device, SAP_ERROR_MEMORY, "no memory to answer %lld queries", (long long)count);
+}
+
+// A subtree without points.
+static void answer_nothing(const answering* w, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = w->rows ? w->rows[i] : w->first_row + i;
+        if (!w->a->merge) sap_cluster_clear(w->a, row);
+        if (w->a->crosses) w->a->crosses[row] = 1;
+    }
+}
+
+sap_status sap_cluster_answer(const sap_cluster_asking* a, int32_t piece, const sap_rows* queries,
+                              const int32_t* rows) {
+    sap_device* device = a->tree->device;
+    answering w = {.a = a, .piece = &a->tree->pieces[piece], .rows = rows, .queries = queries};
+    if (!queries->count) return SAP_OK;
+    if (!w.piece->count) {
+        answer_nothing(&w, queries->count);
+        return SAP_OK;
+    }
+    sap_status status = take_holdings(&w, 1) ? SAP_OK : no_memory(&w, queries->count);
+    const bool orders = !a->ordered && queries->count >= SAP_QUERY_FEW;
+    const int64_t slab = queries->count < SAP_QUERY_SLAB ? queries->count : SAP_QUERY_SLAB;
+    if (status == SAP_OK && orders) status = sap_queries_reserve(w.piece->tree, slab, a->k == 1, &w.order);
+    for (int64_t first = 0; status == SAP_OK && orders && first < queries->count; first += slab) {
+        const int64_t left = queries->count - first;
+        sap_queries_order(w.piece->tree, queries, first, left < slab ? left : slab, &w.order);
+        sap_team_loop(device->options.threads, w.order.count, SAP_QUERY_RUN, answer_range, &w);
+    }
+    if (status == SAP_OK && !orders)
+        sap_team_loop(device->options.threads, queries->count, SAP_QUERY_RUN, answer_range, &w);
+    sap_scratch_give(device, &w.order.scratch);
+    sap_scratch_give(device, &w.own);
+    return status;
+}
+
+// ---- A subtree's own points
+
+// Lists the points of leaves from `leaf` on, as many as fit; the leaf behind them.
+static int64_t list_leaves(const answering* w, const holding* h, int64_t leaf, int64_t end, int64_t* count) {
+    const sap_tree* tree = w->piece->tree;
+    const int32_t dims = tree->shape.dims;
+    *count = 0;
+    for (; leaf < end; leaf++) {
+        const sap_leaf_block block = sap_leaf_block_at(tree, leaf);
+        if (*count + block.count > w->most) break;
+        for (int32_t i = 0; i < block.count; i++, (*count)++) {
+            h->rows[*count] = block.ids[i];
+            h->self[*count] = w->a->with_self ? -1 : block.ids[i];
+            h->home[*count] = (uint32_t)leaf;
+            sap_leaf_point(tree, &block, i, h->coords + (size_t)(*count * dims) * real_of(w));
+        }
+    }
+    return leaf;
+}
+
+static void answer_leaves(void* context, int64_t from, int64_t to, int32_t worker) {
+    const answering* w = context;
+    const holding h = holding_of(w, worker);
+    while (from < to) {
+        int64_t count;
+        const int64_t next = list_leaves(w, &h, from, to, &count);
+        sap_nearest_run run = run_of(w, &h);
+        if (w->leaves) {
+            run.first_row = from;
+            run.count = next - from;
+            run.in_turn = true;
+            run.skip_self = !w->a->with_self;
+            w->leaves->search(&run);
+        } else {
+            run.queries = h.coords;
+            run.count = count;
+            run.home = w->a->k == 1 ? h.home : NULL;
+            run.without = h.self;
+            sap_nearest_run_cpu(&run);
+        }
+        give_rows(w, &(found){h.ids, h.distance2, h.rows, 0, h.coords, w->a->tree->dims, count}, h.named);
+        from = next;
+    }
+}
+
+sap_status sap_cluster_answer_self(const sap_cluster_asking* a, int32_t piece, int64_t first_row) {
+    sap_device* device = a->tree->device;
+    answering w = {.a = a, .piece = &a->tree->pieces[piece], .first_row = first_row};
+    if (!w.piece->count) return SAP_OK;
+    w.leaves = sap_nearest_self_kernels_of(w.piece->tree, a->k);
+    if (!take_holdings(&w, w.piece->tree->shape.capacity)) return no_memory(&w, w.piece->count);
+    sap_team_loop(device->options.threads, sap_leaf_places(w.piece->tree), LEAVES_RUN, answer_leaves, &w);
+    sap_scratch_give(device, &w.own);
+    return SAP_OK;
+}
