@@ -6,9 +6,12 @@
 #include <math.h>
 
 enum {
-    CELLS = 4096,     // neighbours that a thread holds before they go to their rows
-    LEAVES_RUN = 32,  // leaves whose points a thread asks for at a time
-    LIST_BYTES = 16   // of a key, in a long list of candidates
+    QUERIES = 32,    // that are searched before those before them go to their rows: memory has that long to bring them
+    CELLS = 4096,    // neighbours of a subtree's own points that a thread holds before they go to their rows
+    LEAVES_RUN = 32, // leaves whose points a thread asks for at a time
+    LIST_BYTES = 16, // of a key, in a long list of candidates
+    ORDER_BITS = 12, // of sap_queries_order
+    LINE = 64        // bytes
 };
 
 // A subtree that is asked.
@@ -21,6 +24,7 @@ typedef struct answering {
     sap_query_order order;  // coords NULL: as they are
     const sap_rows* queries;
     int64_t first;          // query of the part that is ordered
+    int32_t leaf_bits;      // leaves of a cell by which it is ordered, as a power of two
     int32_t most;           // queries that a thread holds
     size_t each;            // bytes of a thread's own memory
     sap_scratch own;
@@ -116,6 +120,7 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
     const sap_cluster_asking* a = w->a;
     const int32_t k = a->k, dims = a->tree->dims;
     const int64_t* names = w->piece->ids;
+    const int64_t name = w->piece->first;
     const size_t row_bytes = (size_t)k * real;
     const unsigned char* cell =
         a->tree->top.cells + (size_t)w->piece->subtree * 2 * (size_t)dims * real;
@@ -130,7 +135,10 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
         } else {
             if (a->into.ids) {
                 int64_t* ids = sap_cluster_ids(&a->into, row);
-                for (int32_t j = 0; j < k; j++) ids[j] = places[j] < 0 ? -1 : names[places[j]];
+                if (name < 0)
+                    for (int32_t j = 0; j < k; j++) ids[j] = places[j] < 0 ? -1 : names[places[j]];
+                else // without branches: -1 stays
+                    for (int32_t j = 0; j < k; j++) ids[j] = (name + places[j]) | (int64_t)(places[j] >> 31);
             }
             if (a->into.distance2) memcpy(sap_cluster_distances(&a->into, row), distance2, row_bytes);
         }
@@ -142,6 +150,33 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
                                                 : reaches_double((const double*)(const void*)cell, dims,
                                                                  (const double*)(const void*)q, bound2);
     }
+}
+
+// Asks memory for the lines that rows lie in.
+static void call_rows(const answering* w, const int32_t* rows, int64_t first, int64_t count) {
+    const sap_cluster_rows* into = &w->a->into;
+    const size_t ids = (size_t)w->a->k * sizeof(int64_t), reals = (size_t)w->a->k * real_of(w);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = rows ? rows[i] : first + i;
+        row = w->rows ? w->rows[row] : w->first_row + row;
+        for (size_t at = 0; into->ids && at < ids; at += LINE)
+            __builtin_prefetch(into->ids + (size_t)row * into->ids_pitch + at, 1);
+        for (size_t at = 0; into->distance2 && at < reals; at += LINE)
+            __builtin_prefetch(into->distance2 + (size_t)row * into->distance_pitch + at, 1);
+    }
+}
+
+// Asks memory for the names of points in cells up to that of a query, from `cell` on; returns the cell behind.
+static int64_t call_names(const answering* w, int64_t cell, int32_t query) {
+    const sap_tree* tree = w->piece->tree;
+    const int64_t last = w->order.cell[query - w->first];
+    if (cell < last - 1) cell = last - 1; // begins anew
+    for (; cell <= last; cell++)
+        for (int64_t leaf = cell << w->leaf_bits; leaf < (cell + 1) << w->leaf_bits; leaf++) {
+            const sap_leaf_block block = sap_leaf_block_at(tree, leaf);
+            for (int32_t i = 0; i < block.count; i++) __builtin_prefetch(w->piece->ids + block.ids[i]);
+        }
+    return cell;
 }
 
 static void give_rows(const answering* w, const found* f, int64_t* named) {
@@ -182,10 +217,9 @@ static holding holding_of(const answering* w, int32_t worker) {
     return h;
 }
 
-static bool take_holdings(answering* w, int64_t least) {
+static bool take_holdings(answering* w, int64_t queries) {
     const size_t k = (size_t)w->a->k, real = real_of(w), dims = (size_t)w->a->tree->dims;
-    w->most = (int32_t)(w->a->k < CELLS ? CELLS / w->a->k : 1);
-    if (w->most < least) w->most = (int32_t)least;
+    w->most = (int32_t)queries;
     const size_t most = (size_t)w->most;
     size_t cells;
     if (!sap_size_multiply(most, k, &cells) || cells > SIZE_MAX / 64 / SAP_TEAM_MOST) return false;
@@ -217,17 +251,28 @@ static void answer_range(void* context, int64_t from, int64_t to, int32_t worker
     const bool is_ordered = w->order.coords != NULL;
     const unsigned char* coords = is_ordered ? w->order.coords : w->queries->coords;
     const int64_t stride = is_ordered ? w->a->tree->dims : w->queries->stride;
-    for (int64_t count; from < to; from += count) {
-        count = to - from < w->most ? to - from : w->most;
+    const int32_t half = w->most / 2;
+    found before = {.count = 0};
+    int side = 0;
+    int64_t cell = 0;
+    for (int64_t count; from < to; from += count, side = !side) {
+        count = to - from < half ? to - from : half;
         sap_nearest_run run = run_of(w, &h);
         const int32_t* rows = is_ordered ? w->order.rows + from : NULL;
+        const size_t skipped = (size_t)(side * half) * (size_t)w->a->k;
         run.queries = coords + (size_t)(from * stride) * real_of(w);
         run.stride = stride;
         run.count = count;
         run.home = w->order.home ? w->order.home + from : NULL;
+        run.ids = h.ids + skipped;
+        run.distance2 = (unsigned char*)h.distance2 + skipped * real_of(w);
+        call_rows(w, rows, from, count);
+        if (is_ordered && w->piece->first < 0) cell = call_names(w, cell, rows[count - 1]);
         search(w, &run, rows, from);
-        give_rows(w, &(found){h.ids, h.distance2, rows, from, run.queries, stride, count}, h.named);
+        if (before.count) give_rows(w, &before, h.named);
+        before = (found){run.ids, run.distance2, rows, from, run.queries, stride, count};
     }
+    give_rows(w, &before, h.named);
 }
 
 static sap_status no_memory(const answering* w, int64_t count) {
@@ -252,12 +297,14 @@ sap_status sap_cluster_answer(const sap_cluster_asking* a, int32_t piece, const 
         answer_nothing(&w, queries->count);
         return SAP_OK;
     }
-    sap_status status = take_holdings(&w, 1) ? SAP_OK : no_memory(&w, queries->count);
+    sap_status status = take_holdings(&w, 2 * QUERIES) ? SAP_OK : no_memory(&w, queries->count);
     const bool orders = !a->ordered && queries->count >= SAP_QUERY_FEW;
     const int64_t slab = queries->count < SAP_QUERY_SLAB ? queries->count : SAP_QUERY_SLAB;
     if (status == SAP_OK && orders) status = sap_queries_reserve(w.piece->tree, slab, a->k == 1, &w.order);
+    w.leaf_bits = a->k == 1 || w.piece->tree->shape.depth < ORDER_BITS ? 0 : w.piece->tree->shape.depth - ORDER_BITS;
     for (int64_t first = 0; status == SAP_OK && orders && first < queries->count; first += slab) {
         const int64_t left = queries->count - first;
+        w.first = first;
         sap_queries_order(w.piece->tree, queries, first, left < slab ? left : slab, &w.order);
         sap_team_loop(device->options.threads, w.order.count, SAP_QUERY_RUN, answer_range, &w);
     }
@@ -318,7 +365,8 @@ sap_status sap_cluster_answer_self(const sap_cluster_asking* a, int32_t piece, i
     answering w = {.a = a, .piece = &a->tree->pieces[piece], .first_row = first_row};
     if (!w.piece->count) return SAP_OK;
     w.leaves = sap_nearest_self_kernels_of(w.piece->tree, a->k);
-    if (!take_holdings(&w, w.piece->tree->shape.capacity)) return no_memory(&w, w.piece->count);
+    const int32_t least = w.piece->tree->shape.capacity, usual = a->k < CELLS ? CELLS / a->k : 1;
+    if (!take_holdings(&w, least > usual ? least : usual)) return no_memory(&w, w.piece->count);
     sap_team_loop(device->options.threads, sap_leaf_places(w.piece->tree), LEAVES_RUN, answer_leaves, &w);
     sap_scratch_give(device, &w.own);
     return SAP_OK;

@@ -9,6 +9,7 @@
 typedef struct sap_cluster_piece {
     sap_tree* tree; // a slice; its ids are places in `ids`
     int64_t* ids;   // global ones, [count], ascending
+    int64_t first;  // the first of them if they are consecutive, else -1: then they need not be looked up
     int64_t count;
     int64_t index; // of the root in the one tree, among the nodes of its depth
     int32_t subtree; // its number among those of all ranks

@@ -128,6 +128,8 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
         piece->ids[p] = list[p].id;
         memcpy(coords + (size_t)p * m->width, m->in + (size_t)list[p].at * m->width, m->width);
     }
+    piece->first = -1;
+    if (count && piece->ids[count - 1] - piece->ids[0] == count - 1) piece->first = piece->ids[0];
     const sap_rows rows = {coords, count, tree->dims, tree->dims, tree->real_bits};
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
     const sap_status status = sap_tree_build_slice(tree->device, &rows, &tree->options, &slice, &piece->tree);
