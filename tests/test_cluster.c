@@ -397,12 +397,33 @@ static cloud queries_of(const scene* s, int32_t rank) {
     return q;
 }
 
+// The same points given by whom holds them: nothing moves.
+static void check_rebuild(const scene* s, sap_cluster_tree* tree) {
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    const size_t here = (size_t)info.count_here + 1;
+    int64_t* ids = malloc(here * sizeof *ids);
+    void* coords = malloc(here * (size_t)s->dims * (size_t)s->real_bits / 8);
+    if (s->real_bits == 64) {
+        CHECK_STATUS(sap_cluster_points_f64(tree, ids, coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_rebuild_f64(tree, (sap_points_f64){coords, info.count_here, s->dims, 0}, ids), SAP_OK);
+    } else {
+        CHECK_STATUS(sap_cluster_points(tree, ids, coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_rebuild(tree, (sap_points){coords, info.count_here, s->dims, 0}, ids), SAP_OK);
+    }
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_EQUAL(info.moved, 0);
+    free(ids);
+    free(coords);
+}
+
 static void check_scene(rank_thread* r, void* context) {
     const scene* s = context;
     int64_t* ids;
     cloud share = share_of(s, sap_comm_rank(r->comm), &ids);
     sap_cluster_tree* tree = NULL;
     if (CHECK_STATUS(build_over(r, &share, s->with_ids ? ids : NULL, &s->options, &tree), SAP_OK)) {
+        if (s->chance / 256 % 2) check_rebuild(s, tree);
         for (int32_t i = 0; i < tree->piece_count; i++) check_piece(s, &tree->pieces[i]);
         check_top(s, tree);
         check_share(s, tree);
@@ -504,6 +525,7 @@ static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const floa
     const sap_tree_options options = {.leaf_size = 4};
     sap_status status =
         sap_cluster_build(r->comm, r->device, (sap_points){coords, count, dims, 0}, NULL, &options, &tree);
+    if (status == SAP_OK) status = sap_cluster_rebuild(tree, (sap_points){coords, count, dims, 0}, NULL);
     if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, ids, near);
     if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, NULL, near);
     if (status == SAP_OK) status = sap_cluster_nearest_self(tree, &search, NULL, NULL);
@@ -659,6 +681,117 @@ static void ask_wrongly(rank_thread* r, void* context) {
 TEST(one_rank_is_wrong) {
     NEEDS_RANKS;
     on_threads(FEW_RANKS, ask_wrongly, NULL);
+}
+
+// ---- What is sent
+
+enum { MANY_POINTS = 4000, MOVING_RANKS = 8 };
+
+typedef struct saying {
+    int32_t ranks;
+    float* points; // [ranks][MANY_POINTS][3]
+} saying;
+
+static sap_comm_info said_since(const sap_comm* comm, sap_comm_info* last) {
+    sap_comm_info now, since;
+    CHECK_STATUS(sap_comm_describe(comm, &now), SAP_OK);
+    since = now;
+    since.exchanges -= last->exchanges;
+    since.reductions -= last->reductions;
+    since.gathers -= last->gathers;
+    since.messages -= last->messages;
+    since.sent -= last->sent;
+    since.received -= last->received;
+    since.placed -= last->placed;
+    since.asked -= last->asked;
+    *last = now;
+    return since;
+}
+
+static int32_t levels_of(int32_t ranks) {
+    int32_t levels = 0;
+    while (1 << levels < ranks) levels++;
+    return levels;
+}
+
+// Points of all ranks' places, then those that a rank holds, moved a little, then queries where they lie and elsewhere.
+static void count_messages(rank_thread* r, void* context) {
+    const saying* s = context;
+    const int32_t rank = sap_comm_rank(r->comm), ranks = s->ranks, levels = levels_of(ranks);
+    const float* own = s->points + (size_t)rank * MANY_POINTS * 3;
+    const int64_t point = 3 * sizeof(float) + sizeof(int64_t), k = 8, answer = k * (int64_t)(sizeof(int64_t) + sizeof(float));
+    sap_comm_info last, said;
+    sap_cluster_info info;
+    sap_cluster_tree* tree = NULL;
+    CHECK_STATUS(sap_comm_describe(r->comm, &last), SAP_OK);
+    CHECK_EQUAL(last.rank, rank);
+    CHECK_EQUAL(last.size, ranks);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, (sap_points){own, MANY_POINTS, 3, 0}, NULL, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    said = said_since(r->comm, &last);
+    const int64_t build_reductions = said.reductions;
+    CHECK_EQUAL(said.exchanges, 2);
+    CHECK(said.messages <= 2 * (ranks - 1));
+    CHECK(said.reductions <= 7 * levels + 8);
+    CHECK(said.received <= info.moved * point * 6 / 5);
+    CHECK(ranks == 1 || info.moved > 0);
+
+    const size_t here = (size_t)info.count_here;
+    int64_t* held = malloc((here + 1) * sizeof *held);
+    int64_t* ids = malloc((here + MANY_POINTS) * (size_t)k * sizeof *ids);
+    float* coords = malloc((here + 1) * 3 * sizeof *coords);
+    float* near = malloc((here + MANY_POINTS) * (size_t)k * sizeof *near);
+    const sap_search search = {.k = (int32_t)k};
+    uint64_t state = (uint64_t)rank;
+    CHECK_STATUS(sap_cluster_points(tree, held, coords), SAP_OK);
+    for (size_t i = 0; i < 3 * here; i++) coords[i] += (float)(0.002 * random_unit(&state));
+    CHECK_STATUS(sap_cluster_rebuild(tree, (sap_points){coords, (int64_t)here, 3, 0}, held), SAP_OK);
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    said = said_since(r->comm, &last);
+    CHECK_EQUAL(said.exchanges, 2);
+    CHECK(ranks == 1 || said.reductions <= build_reductions - levels);
+    CHECK(said.received <= info.moved * point * 6 / 5 + 8 * (ranks - 1));
+    CHECK(info.moved <= (int64_t)here / 20);
+
+    CHECK_STATUS(sap_cluster_nearest_self(tree, &search, ids, near), SAP_OK);
+    said = said_since(r->comm, &last);
+    CHECK_EQUAL(said.placed, 0);
+    CHECK_EQUAL(said.exchanges, ranks > 1 ? 4 : 0);
+    CHECK(said.messages <= 4 * (ranks - 1));
+    CHECK(said.reductions <= 5);
+    CHECK(said.asked <= (int64_t)here * 4);
+    const int64_t head = 8 * (ranks - 1), question = 4 * sizeof(float) + sizeof(int32_t) + answer;
+    CHECK(said.sent + said.received <= 2 * head + 2 * question * (said.asked + (int64_t)here * 2));
+
+    const sap_points far = {s->points + (size_t)((rank + 1) % ranks) * MANY_POINTS * 3, MANY_POINTS, 3, 0};
+    CHECK_STATUS(sap_cluster_nearest(tree, far, &search, ids, near), SAP_OK);
+    said = said_since(r->comm, &last);
+    CHECK_EQUAL(said.exchanges, ranks > 1 ? 7 : 0);
+    CHECK(said.messages <= 7 * (ranks - 1));
+    CHECK(said.reductions <= 7);
+    CHECK(ranks == 1 || said.placed > 0);
+    sap_cluster_free(tree);
+    free(held);
+    free(ids);
+    free(coords);
+    free(near);
+}
+
+TEST(messages_are_counted) {
+    NEEDS_RANKS;
+    for (int32_t ranks = 1; ranks <= MOVING_RANKS; ranks *= 2) {
+        saying s = {.ranks = ranks, .points = malloc((size_t)ranks * MANY_POINTS * 3 * sizeof(float))};
+        uint64_t state = 3;
+        static const double extent[] = {4, 2.2, 1.3}; // which axis is the widest is no accident
+        for (int32_t i = 0; i < ranks * MANY_POINTS * 3; i++)
+            s.points[i] = (float)(random_unit(&state) * extent[i % 3]);
+        NOTE("%d ranks", ranks);
+        on_threads(ranks, count_messages, &s);
+        free(s.points);
+    }
+    sap_comm_info info;
+    CHECK_STATUS(sap_comm_describe(NULL, &info), SAP_ERROR_ARGUMENT);
+    NOTE("%s", "");
 }
 
 // ---- Communicators

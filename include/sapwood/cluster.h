@@ -82,6 +82,24 @@ SAP_API int32_t sap_comm_rank(const sap_comm* comm);
 /** See sap_comm_rank. */
 SAP_API int32_t sap_comm_size(const sap_comm* comm);
 
+/** What a handle is, and what was said through it since it was opened. */
+typedef struct sap_comm_info {
+    int32_t rank, size;
+    int64_t gathers;      /**< calls of the engine's gather */
+    int64_t exchanges;    /**< of its exchange */
+    int64_t reductions;   /**< of its reduce */
+    int64_t messages;     /**< parts of exchanges, of any bytes but none, that went to other ranks */
+    int64_t sent;         /**< bytes of them */
+    int64_t received;     /**< bytes of parts that came from other ranks */
+    int64_t told;         /**< bytes that this rank gave to gathers and reductions */
+    int64_t placed;       /**< queries that lay in the parts of other ranks and went there */
+    int64_t asked;        /**< pairs of a query and a rank behind a border that it reached */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_comm_info;
+
+/** Describes a handle. Not collective. Errors: SAP_ERROR_ARGUMENT (a NULL). */
+SAP_API sap_status sap_comm_describe(const sap_comm* comm, sap_comm_info* info);
+
 /**
  * Divides the ranks: those that give the same color, from 0 on, get a communicator of their own, with ranks in the order
  * of (key, rank). With a color of -1 a rank belongs to none, and *part is NULL. Errors: SAP_ERROR_ARGUMENT,
@@ -134,6 +152,17 @@ SAP_API sap_status sap_cluster_build(sap_comm* comm, sap_device* device, sap_poi
 SAP_API sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap_points_f64 share, const int64_t* ids,
                                          const sap_tree_options* options, sap_cluster_tree** tree);
 
+/**
+ * Builds a tree anew, by the options that it was built with, over points that have moved. Which rank gives which points is
+ * free, but only points whose new place is another rank's are sent, coordinates and id once: so let each rank give those
+ * that it holds (::sap_cluster_points), with their ids. `moved` of ::sap_cluster_info says how many came. Medians are looked
+ * for near the last ones first, which saves a third of the reductions where points have moved little. If the call fails,
+ * the tree is what it was. Memory: two trees. Errors: as sap_cluster_build; SAP_ERROR_ARGUMENT also for other dims.
+ */
+SAP_API sap_status sap_cluster_rebuild(sap_cluster_tree* tree, sap_points share, const int64_t* ids);
+/** ::sap_cluster_rebuild in double precision. */
+SAP_API sap_status sap_cluster_rebuild_f64(sap_cluster_tree* tree, sap_points_f64 share, const int64_t* ids);
+
 /** Frees a rank's part of a tree. NULL is allowed. Not collective. */
 SAP_API void sap_cluster_free(sap_cluster_tree* tree);
 
@@ -159,10 +188,15 @@ SAP_API sap_status sap_cluster_describe(const sap_cluster_tree* tree, sap_cluste
 
 /**
  * The k nearest points of each of this rank's queries, as ::sap_nearest: ids[count*k], global ones, and distance2[count*k],
- * each of which may be NULL; missing neighbours are -1 at infinite distance. A query first goes to the rank whose part
- * is nearest; those whose box is not farther than the k-th point found there are asked, too. Of `search`, k and radius
- * are for clusters; walk and ordered are only hints; all else must be zero (SAP_ERROR_UNSUPPORTED). Memory: twice the
- * answers. Errors: as sap_nearest; the engine's. If the call fails, the answers hold unspecified values.
+ * each of which may be NULL; missing neighbours are -1 at infinite distance. A query first goes to the rank in
+ * whose part it lies; those whose box is not farther than the k-th point found there are asked, too, and send what they have
+ * within that distance. Queries that lie in this rank's part are answered straight into its rows. Of `search`, k and radius
+ * are for clusters; walk and ordered are only hints; all else must be zero (SAP_ERROR_UNSUPPORTED).
+ *
+ * Messages of a call (::sap_comm_info): none if no query lies in another rank's part and none reaches a border; 4 exchanges
+ * for those that reach one, 3 more for those that lie elsewhere; one reduction before each. Bytes: a query's coordinates and
+ * its answer for each that lies elsewhere; coordinates, a distance, a number and what is found for each border. Memory: the
+ * answers that are sent, twice. Errors: as sap_nearest; the engine's. If the call fails, the answers hold unspecified values.
  */
 SAP_API sap_status sap_cluster_nearest(const sap_cluster_tree* tree, sap_points queries, const sap_search* search,
                                        int64_t* ids, float* distance2);

@@ -273,32 +273,40 @@ static void merge_hits(const crossing* c, const sap_route* route, const int32_t*
     }
 }
 
+// What comes back: how many neighbours each pair has, and room for a row of them.
+typedef struct coming {
+    int32_t* lengths;
+    unsigned char* room;
+    sap_scratch scratch;
+} coming;
+
+static sap_status take_coming(const crossing* c, const sap_route* route, coming* w) {
+    const size_t room = 2 * sap_align((size_t)c->own->ask.k * sizeof(int64_t));
+    if (!sap_scratch_take(c->tree->device, room + (size_t)route->sent * sizeof(int32_t) + 1, &w->scratch))
+        return no_memory(c->tree, route->sent);
+    w->room = w->scratch.memory;
+    w->lengths = (int32_t*)(void*)(w->scratch.memory + room);
+    return SAP_OK;
+}
+
 // Brings what other ranks have.
-static sap_status bring_hits(const crossing* c, sap_route* route, const replies* w) {
+static sap_status bring_hits(const crossing* c, sap_route* route, const replies* w, const coming* there) {
     const sap_cluster_tree* tree = c->tree;
     const int64_t width = (int64_t)sizeof(int64_t) + tree->real_bits / 8;
-    const size_t sent = (size_t)route->sent, room = 2 * sap_align((size_t)c->own->ask.k * sizeof(int64_t));
-    sap_scratch lengths = {NULL, 0}, hits = {NULL, 0};
-    sap_status status = SAP_OK;
-    if (!sap_scratch_take(tree->device, room + sent * sizeof(int32_t) + 1, &lengths))
-        status = no_memory(tree, route->sent);
-    int32_t* there = (int32_t*)(void*)(lengths.memory + room);
+    sap_scratch hits = {NULL, 0};
+    int64_t come = 0;
+    sap_status status = sap_route_return(route, (int64_t)sizeof(int32_t), w->lengths, there->lengths);
+    if (status != SAP_OK) return status;
+    for (int64_t i = 0; i < route->sent; i++) come += there->lengths[i];
+    const size_t out = sap_align((size_t)(w->hits * width)), in = (size_t)(come * width);
+    if (!sap_scratch_take(tree->device, out + in + 1, &hits)) status = no_memory(tree, route->sent);
     status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
-    if (status == SAP_OK) status = sap_route_return(route, (int64_t)sizeof(int32_t), w->lengths, there);
     if (status == SAP_OK) {
-        int64_t come = 0;
-        for (int64_t i = 0; i < route->sent; i++) come += there[i];
-        const size_t out = sap_align((size_t)(w->hits * width)), in = (size_t)(come * width);
-        if (!sap_scratch_take(tree->device, out + in + 1, &hits)) status = no_memory(tree, route->sent);
-        status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
-        if (status == SAP_OK) {
-            pack_hits(w, route->received, hits.memory);
-            status = sap_route_return_rows(route, width, w->lengths, hits.memory, there, hits.memory + out);
-        }
-        if (status == SAP_OK) merge_hits(c, route, there, hits.memory + out, lengths.memory);
+        pack_hits(w, route->received, hits.memory);
+        status = sap_route_return_rows(route, width, w->lengths, hits.memory, there->lengths, hits.memory + out);
     }
+    if (status == SAP_OK) merge_hits(c, route, there->lengths, hits.memory + out, there->room);
     sap_scratch_give(tree->device, &hits);
-    sap_scratch_give(tree->device, &lengths);
     return status;
 }
 
@@ -313,10 +321,14 @@ sap_status sap_border_cross(const sap_cluster_tree* tree, sap_status status, con
     if (status != SAP_OK || tree->top.count == 1) c.limits = (sap_rows){NULL, 0, 1, 1, tree->real_bits};
     status = sap_route_send(&route, status, &c.limits, NULL, 0);
     if (status == SAP_OK && route.any) {
+        tree->comm->said.asked += route.sent;
+        coming there = {.lengths = NULL};
         status = take_replies(tree, &own->ask, route.received, &w);
         if (status == SAP_OK) status = answer_others(&route, &w);
+        if (status == SAP_OK) status = take_coming(&c, &route, &there);
         status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
-        if (status == SAP_OK) status = bring_hits(&c, &route, &w);
+        if (status == SAP_OK) status = bring_hits(&c, &route, &w, &there);
+        sap_scratch_give(tree->device, &there.scratch);
     }
     sap_route_close(&route);
     sap_scratch_give(tree->device, &c.all.scratch);

@@ -105,6 +105,7 @@ static sap_status add_shares(building* b) {
         return sap_fail(b->device, SAP_ERROR_ARGUMENT, "ids: some ranks give them for their points, others do not");
     b->tree->source_count = sum.given;
     b->tree->not_finite = sum.not_finite;
+    b->cut.count = sum.given - sum.not_finite;
     // All ranks look at ids, or none does; one without points may have given none.
     static const int64_t none = 0;
     b->cut.ids = sum.with_ids ? b->rows.count ? b->ids : &none : NULL;
@@ -120,7 +121,6 @@ static sap_status build_tree(building* b) {
     tree->comm = b->comm;
     tree->device = b->device;
     tree->options = b->options;
-    tree->options.drop_nonfinite = false; // none is left
     tree->count = b->cut.count;
     tree->dims = b->rows.dims;
     tree->real_bits = b->rows.real_bits;
@@ -129,11 +129,17 @@ static sap_status build_tree(building* b) {
     return status == SAP_OK ? sap_cluster_top_open(tree, &b->cut) : status;
 }
 
+// `last`: a tree over points that lay near where these lie, or NULL; `early`: how this rank has fared already.
 static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* points, const int64_t* ids,
-                        const sap_tree_options* options, sap_cluster_tree** tree) {
+                        const sap_tree_options* options, const sap_cluster_tree* last, sap_status early,
+                        sap_cluster_tree** tree) {
     if (!comm) return SAP_ERROR_ARGUMENT;
     building b = {.comm = comm, .device = device, .ids = ids, .rows = *points};
-    sap_status status = begin(&b, options, tree);
+    if (last) {
+        b.cut.last = last->planes;
+        b.cut.last_count = last->plane_count;
+    }
+    sap_status status = early == SAP_OK ? begin(&b, options, tree) : early;
     const uint64_t same[] = {(uint64_t)points->dims, (uint64_t)points->real_bits, (uint64_t)b.options.leaf_size,
                              (uint64_t)b.options.axis, b.options.drop_nonfinite};
     status = sap_comm_agree(comm, device, status, same, (int32_t)(sizeof same / sizeof *same));
@@ -153,13 +159,40 @@ static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* poin
 sap_status sap_cluster_build(sap_comm* comm, sap_device* device, sap_points share, const int64_t* ids,
                              const sap_tree_options* options, sap_cluster_tree** tree) {
     const sap_rows rows = sap_rows_f32(share);
-    return build(comm, device, &rows, ids, options, tree);
+    return build(comm, device, &rows, ids, options, NULL, SAP_OK, tree);
 }
 
 sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap_points_f64 share, const int64_t* ids,
                                  const sap_tree_options* options, sap_cluster_tree** tree) {
     const sap_rows rows = sap_rows_f64(share);
-    return build(comm, device, &rows, ids, options, tree);
+    return build(comm, device, &rows, ids, options, NULL, SAP_OK, tree);
+}
+
+// The new tree takes the old one's place once all ranks have theirs.
+static sap_status rebuild(sap_cluster_tree* tree, const sap_rows* points, const int64_t* ids) {
+    if (!tree) return SAP_ERROR_ARGUMENT;
+    sap_status status = SAP_OK;
+    sap_cluster_tree* made = NULL;
+    if (points->real_bits != tree->real_bits || points->dims != tree->dims)
+        status = sap_fail(tree->device, SAP_ERROR_ARGUMENT, "share: the tree holds %d-bit points of %d dimensions",
+                          (int)tree->real_bits, (int)tree->dims);
+    status = build(tree->comm, tree->device, points, ids, &tree->options, tree, status, &made);
+    if (status != SAP_OK) return status;
+    const sap_cluster_tree old = *tree;
+    *tree = *made;
+    *made = old;
+    sap_cluster_free(made);
+    return SAP_OK;
+}
+
+sap_status sap_cluster_rebuild(sap_cluster_tree* tree, sap_points share, const int64_t* ids) {
+    const sap_rows rows = sap_rows_f32(share);
+    return rebuild(tree, &rows, ids);
+}
+
+sap_status sap_cluster_rebuild_f64(sap_cluster_tree* tree, sap_points_f64 share, const int64_t* ids) {
+    const sap_rows rows = sap_rows_f64(share);
+    return rebuild(tree, &rows, ids);
 }
 
 void sap_cluster_free(sap_cluster_tree* tree) {

@@ -59,17 +59,36 @@ static sap_status heard(sap_comm* comm, const sap_device* device, sap_status sta
 }
 
 sap_status sap_comm_gather(sap_comm* c, const sap_device* device, const void* mine, int64_t bytes, void* all) {
+    c->said.gathers++;
+    c->said.told += bytes;
     return heard(c, device, c->failed ? c->failed : c->engine.gather(c->state, mine, bytes, all, NULL));
 }
 
 sap_status sap_comm_exchange(sap_comm* c, const sap_device* device, const void* send, const int64_t* send_bytes,
                              void* receive, const int64_t* receive_bytes) {
+    c->said.exchanges++;
+    for (int32_t r = 0; r < c->size; r++) {
+        if (r == c->rank) continue;
+        c->said.messages += send_bytes[r] > 0;
+        c->said.sent += send_bytes[r];
+        c->said.received += receive_bytes[r];
+    }
     return heard(c, device,
                  c->failed ? c->failed : c->engine.exchange(c->state, send, send_bytes, receive, receive_bytes, NULL));
 }
 
 sap_status sap_comm_reduce(sap_comm* c, const sap_device* device, sap_reduction how, uint64_t* values, int64_t count) {
+    c->said.reductions++;
+    c->said.told += count * (int64_t)sizeof *values;
     return heard(c, device, c->failed ? c->failed : c->engine.reduce(c->state, how, values, count, NULL));
+}
+
+sap_status sap_comm_describe(const sap_comm* comm, sap_comm_info* info) {
+    if (!comm || !info) return SAP_ERROR_ARGUMENT;
+    *info = comm->said;
+    info->rank = comm->rank;
+    info->size = comm->size;
+    return SAP_OK;
 }
 
 sap_status sap_comm_split(sap_comm* c, int32_t color, int32_t key, sap_comm** part) {

@@ -13,6 +13,7 @@ struct sap_comm {
     sap_allocator allocator;
     bool of_engine;    // the handle lies in the engine's memory
     sap_status failed; // of the engine; else SAP_OK
+    sap_comm_info said;
 };
 
 // The allocator given, or the heap.

@@ -1,5 +1,6 @@
 #include "cluster/cut.h"
 #include "base/assert.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ typedef struct search {
     int64_t take;     // of the tied ones of this rank, how many go left
     uint64_t key[SAP_MAX_DIMS + 1];
     int32_t axis, from, to; // keys [from, to) tell
+    int32_t unknown;        // low bits of the key that is looked for
     bool goes_on;           // a key is looked for
 } search;
 
@@ -132,6 +134,81 @@ static sap_status find_boxes(level* l) {
     return SAP_OK;
 }
 
+// Whether a search looks for these bits of a key.
+static bool seeks(const search* s, int32_t key, int32_t shift) {
+    return s->goes_on && s->to == key && shift < s->unknown;
+}
+
+static bool any_seeks(const level* l, int32_t key, int32_t shift) {
+    for (int32_t i = 0; i < l->count; i++)
+        if (seeks(&l->searches[i], key, shift)) return true;
+    return false;
+}
+
+// The plane of an earlier cut that split the same node by the same axis, or NULL.
+static const sap_cut_plane* last_of(const level* l, const search* s) {
+    const sap_cut* cut = l->cut;
+    for (int32_t low = 0, high = cut->last_count; low < high;) {
+        const int32_t middle = (low + high) / 2;
+        const sap_cut_plane* p = &cut->last[middle];
+        if (p->depth == s->node.depth && p->index == s->node.index) return p->axis == s->axis ? p : NULL;
+        if (p->depth < s->node.depth || (p->depth == s->node.depth && p->index < s->node.index))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static uint64_t key_of_value(double value, int32_t real_bits) {
+    const float narrow = (float)value;
+    const sap_rows one = {real_bits == 64 ? (const void*)&value : &narrow, 1, 1, 1, real_bits};
+    return sap_cut_key(&one, 0, 0);
+}
+
+// The medians of points that have moved a little lie near those from before: the high bits of the first key are looked for
+// in as many bins around the last one, with one more on either side. Searches whose median lies elsewhere begin as ever.
+static sap_status guess_bits(level* l, const int32_t shift, const int32_t bits) {
+    const int64_t bins = ((int64_t)1 << bits) + 2;
+    uint64_t* guesses = l->numbers + l->count * bins;
+    bool any = false;
+    memset(l->numbers, 0, (size_t)(l->count * (bins + 1)) * sizeof *l->numbers);
+    for (int32_t i = 0; i < l->count; i++) {
+        const search* s = &l->searches[i];
+        const sap_cut_plane* plane = seeks(s, 0, shift) ? last_of(l, s) : NULL;
+        uint64_t* histogram = l->numbers + i * bins;
+        if (!plane) continue;
+        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift, half = (uint64_t)(bins - 2) / 2;
+        const uint64_t first = middle < half ? 0 : middle - half;
+        guesses[i] = first + 1;
+        any = true;
+        for (int64_t p = s->node.begin; p < s->tied_end; p++) {
+            const uint64_t key = key_of(l, s, l->tied[p], 0) >> shift;
+            const uint64_t bin = key < first ? 0 : key - first + 1;
+            histogram[bin < (uint64_t)bins ? bin : (uint64_t)bins - 1]++;
+        }
+    }
+    if (!any) return SAP_OK;
+    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * bins);
+    if (status != SAP_OK) return status;
+    for (int32_t i = 0; i < l->count; i++) {
+        search* s = &l->searches[i];
+        const uint64_t* histogram = l->numbers + i * bins;
+        int64_t left = s->left, bin = 0, kept = s->node.begin;
+        if (!guesses[i]) continue;
+        while (bin < bins && (uint64_t)left >= histogram[bin]) left -= (int64_t)histogram[bin++];
+        if (bin == 0 || bin >= bins - 1) continue;
+        const uint64_t high = guesses[i] - 1 + (uint64_t)bin - 1;
+        s->left = left;
+        s->key[0] = high << shift;
+        s->unknown = shift;
+        for (int64_t p = s->node.begin; p < s->tied_end; p++)
+            if (key_of(l, s, l->tied[p], 0) >> shift == high) l->tied[kept++] = l->tied[p];
+        s->tied_end = kept;
+    }
+    return SAP_OK;
+}
+
 // Counts the next bits of the keys in question over all ranks, and takes the median's.
 static sap_status find_bits(level* l, const int32_t key, const int32_t shift, const int32_t bits) {
     const int64_t bins = (int64_t)1 << bits;
@@ -139,14 +216,14 @@ static sap_status find_bits(level* l, const int32_t key, const int32_t shift, co
     for (int32_t i = 0; i < l->count; i++) {
         const search* s = &l->searches[i];
         uint64_t* histogram = l->numbers + i * bins;
-        for (int64_t p = s->node.begin; p < s->tied_end && s->goes_on && s->to == key; p++)
+        for (int64_t p = s->node.begin; p < s->tied_end && seeks(s, key, shift); p++)
             histogram[key_of(l, s, l->tied[p], key) >> shift & (uint64_t)(bins - 1)]++;
     }
     const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * bins);
     if (status != SAP_OK) return status;
     for (int32_t i = 0; i < l->count; i++) {
         search* s = &l->searches[i];
-        if (!s->goes_on || s->to != key) continue;
+        if (!seeks(s, key, shift)) continue;
         const uint64_t* histogram = l->numbers + i * bins;
         int64_t bin = 0;
         while ((uint64_t)s->left >= histogram[bin]) {
@@ -164,10 +241,13 @@ static sap_status find_bits(level* l, const int32_t key, const int32_t shift, co
     return SAP_OK;
 }
 
-static bool any_goes_on(const level* l, int32_t key) {
-    for (int32_t i = 0; i < l->count; i++)
-        if (l->searches[i].goes_on && l->searches[i].to == key) return true;
-    return false;
+// The bits below those that are guessed, from where rounds go on as ever: bins reach over a sixteenth of an octave of
+// floats at least.
+static int32_t guess_shift(int32_t bits, int32_t step) {
+    const int32_t least = (bits == 64 ? DBL_MANT_DIG : FLT_MANT_DIG) - 1 - 4;
+    int32_t shift = bits;
+    while (shift - step > 0 && shift >= least) shift -= step;
+    return shift;
 }
 
 // Key by key until the median's keys tell the halves apart.
@@ -175,15 +255,20 @@ static sap_status find_keys(level* l) {
     const int32_t dims = l->cut->rows->dims, most = l->cut->ids ? dims + 1 : dims;
     const int32_t step = l->count <= FEW_NODES ? MANY_BITS : FEW_BITS;
     for (int32_t key = 0; key < most; key++) {
-        if (!any_goes_on(l, key)) continue;
-        for (int32_t i = 0; i < l->count; i++)
-            if (l->searches[i].goes_on && l->searches[i].to == key) l->searches[i].key[key] = 0;
-        for (int32_t left = key == dims ? l->id_bits : l->cut->rows->real_bits; left > 0;) {
+        const int32_t all = key == dims ? l->id_bits : l->cut->rows->real_bits;
+        sap_status status = SAP_OK;
+        for (int32_t i = 0; i < l->count; i++) {
+            search* s = &l->searches[i];
+            s->unknown = all;
+            if (s->goes_on && s->to == key) s->key[key] = 0;
+        }
+        if (key == 0 && l->cut->last) status = guess_bits(l, guess_shift(all, step), step);
+        for (int32_t left = all; left > 0 && status == SAP_OK;) {
             const int32_t bits = left < step ? left : step;
             left -= bits;
-            const sap_status status = find_bits(l, key, left, bits);
-            if (status != SAP_OK) return status;
+            if (any_seeks(l, key, left)) status = find_bits(l, key, left, bits);
         }
+        if (status != SAP_OK) return status;
         for (int32_t i = 0; i < l->count; i++) {
             search* s = &l->searches[i];
             if (!s->goes_on || s->to != key) continue;
@@ -328,19 +413,16 @@ static sap_status find_pieces(level* l, search* searches[2]) {
 }
 
 sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
-    uint64_t count = (uint64_t)cut->given;
-    sap_status status = sap_comm_reduce(comm, device, SAP_REDUCE_SUM, &count, 1);
-    if (status != SAP_OK) return status;
-    if (count >> COUNT_BITS)
+    sap_status status = SAP_OK;
+    if (cut->count >> COUNT_BITS)
         return sap_fail(device, SAP_ERROR_RANGE, "points: all ranks together give more than 2^%d", COUNT_BITS);
     const int32_t bits = log2_of(comm->size), wanted = (int64_t)1 << bits == comm->size ? bits : bits + FINER;
-    cut->count = (int64_t)count;
     cut->depth = sap_balanced_depth(cut->count, cut->options->leaf_size);
     cut->deepest = cut->depth < wanted ? cut->depth : wanted;
     // A level has at most one node for each place where the shares of two ranks meet.
     const size_t nodes = (size_t)comm->size, bins = (size_t)1 << (nodes <= FEW_NODES ? MANY_BITS : FEW_BITS);
-    size_t numbers = nodes * bins;
-    if (numbers < (size_t)1 << MANY_BITS << 2) numbers = (size_t)1 << MANY_BITS << 2;
+    size_t numbers = nodes * (bins + 3); // with what lies beside guesses, and where they begin
+    if (numbers < FEW_NODES * (((size_t)1 << MANY_BITS) + 3)) numbers = FEW_NODES * (((size_t)1 << MANY_BITS) + 3);
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
     if (numbers < nodes * (nodes + 1)) numbers = nodes * (nodes + 1);
     const size_t rows = sap_align((size_t)cut->given * sizeof(int32_t)), searches = sap_align(nodes * sizeof(search));

@@ -30,6 +30,8 @@ typedef struct sap_cut {
     const sap_rows* rows; // that this rank gives
     const int64_t* ids;   // of the rows; NULL: they ascend with ranks and rows
     const sap_tree_options* options;
+    const sap_cut_plane* last; // planes of an earlier cut, level by level, near which medians are looked for first
+    int32_t last_count;
     int64_t given;         // rows of order
     int64_t count;         // points of all ranks
     int32_t depth;         // of the one tree's leaves
@@ -42,7 +44,7 @@ typedef struct sap_cut {
     sap_scratch points, nodes; // hold the arrays
 } sap_cut;
 
-// Finds the cut. order[given] holds the rows to be divided, ascending. Collective; hand the cut back in any case.
+// Finds the cut. order[given] holds the rows to be divided, ascending; count is known. Collective; hand the cut back in any case.
 sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut);
 // Makes room for order[rows->count].
 sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut);

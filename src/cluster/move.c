@@ -1,7 +1,6 @@
 // Points go where the cut sends them, all at once; then this rank builds its subtrees over them.
 #include "base/assert.h"
 #include "cluster/cluster.h"
-#include <stdlib.h>
 #include <string.h>
 
 // One exchange of points: how many go where, and what goes.
@@ -15,9 +14,8 @@ typedef struct moving {
     int64_t *send, *receive, *bytes_out, *bytes_in; // [ranks]
     int64_t* counts;                                // [ranks][pieces] that come; before that, what goes: [all pieces]
     int64_t* leaving;                               // [all pieces]
-    int64_t sent, received;
-    unsigned char *out, *in; // coordinates
-    int64_t *ids_out, *ids_in;
+    int64_t sent, received;  // to and from other ranks
+    unsigned char *out, *in; // for each rank the coordinates of all its points, then their ids
     sap_scratch lists, points;
 } moving;
 
@@ -44,72 +42,119 @@ static sap_status exchange_counts(moving* m) {
     for (int32_t r = 0; r < ranks; r++) {
         m->receive[r] = 0;
         for (int32_t i = 0; i < m->pieces; i++) m->receive[r] += m->counts[(int64_t)r * m->pieces + i];
+        if (r == m->tree->comm->rank) m->send[r] = m->receive[r] = 0; // they are here
         m->received += m->receive[r];
-        if (r != m->tree->comm->rank) m->tree->moved += m->receive[r];
+        m->sent += m->send[r];
     }
+    m->tree->moved = m->received;
     return SAP_OK;
+}
+
+static int64_t id_of(const moving* m, int32_t row) { return m->cut->ids ? m->cut->ids[row] : m->first_id + row; }
+
+static const unsigned char* point_of(const moving* m, int32_t row) {
+    const sap_rows* rows = m->cut->rows;
+    return (const unsigned char*)rows->coords + (size_t)row * (size_t)rows->stride * (size_t)rows->real_bits / 8;
 }
 
 static void pack(const moving* m) {
     const sap_cut* cut = m->cut;
-    const unsigned char* coords = cut->rows->coords;
-    const size_t pitch = (size_t)cut->rows->stride * (size_t)cut->rows->real_bits / 8;
-    int64_t at = 0;
-    for (int32_t i = 0; i < cut->piece_count; i++)
-        for (int64_t p = cut->pieces[i].begin; p < cut->pieces[i].end; p++, at++) {
-            const int32_t row = cut->order[p];
-            memcpy(m->out + (size_t)at * m->width, coords + (size_t)row * pitch, m->width);
-            m->ids_out[at] = cut->ids ? cut->ids[row] : m->first_id + row;
+    unsigned char *coords = m->out, *ids = m->out;
+    int32_t owner = -1;
+    for (int32_t i = 0; i < cut->piece_count; i++) {
+        const sap_cut_node* piece = &cut->pieces[i];
+        if (piece->owner == m->tree->comm->rank) continue;
+        if (piece->owner != owner) { // owners ascend
+            owner = piece->owner;
+            coords = ids;
+            ids = coords + (size_t)m->send[owner] * m->width;
         }
-    SAP_ASSERT(at == m->sent);
+        for (int64_t p = piece->begin; p < piece->end; p++, coords += m->width, ids += sizeof(int64_t)) {
+            const int64_t id = id_of(m, cut->order[p]);
+            memcpy(coords, point_of(m, cut->order[p]), m->width);
+            memcpy(ids, &id, sizeof id);
+        }
+    }
 }
 
 static sap_status exchange_points(moving* m) {
     sap_comm* comm = m->tree->comm;
-    for (int pass = 0; pass < 2; pass++) {
-        const int64_t width = pass ? (int64_t)sizeof(int64_t) : (int64_t)m->width;
-        for (int32_t r = 0; r < comm->size; r++) {
-            m->bytes_out[r] = m->send[r] * width;
-            m->bytes_in[r] = m->receive[r] * width;
-        }
-        const void* out = pass ? (const void*)m->ids_out : m->out;
-        void* in = pass ? (void*)m->ids_in : m->in;
-        const sap_status status = sap_comm_exchange(comm, m->tree->device, out, m->bytes_out, in, m->bytes_in);
-        if (status != SAP_OK) return status;
+    const int64_t width = (int64_t)(m->width + sizeof(int64_t));
+    for (int32_t r = 0; r < comm->size; r++) {
+        m->bytes_out[r] = m->send[r] * width;
+        m->bytes_in[r] = m->receive[r] * width;
     }
-    return SAP_OK;
+    return sap_comm_exchange(comm, m->tree->device, m->out, m->bytes_out, m->in, m->bytes_in);
 }
 
 // ---- One subtree's points in the order of their ids
 
 typedef struct arrival {
-    int64_t id, at;
+    int64_t id;
+    const unsigned char* point;
 } arrival;
 
-static int before(const void* a, const void* b) {
-    const arrival *x = a, *y = b;
-    if (x->id != y->id) return x->id < y->id ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
+static bool ascend(const arrival* list, int64_t count) {
+    for (int64_t i = 1; i < count; i++)
+        if (list[i - 1].id > list[i].id) return false;
+    return true;
 }
 
-// Lists what came for subtree number i: ids and places, by id.
+// Lists what there is for subtree number i: from lower ranks, from here, from higher ranks.
 static void list_arrivals(const moving* m, int32_t i, arrival* list) {
-    int64_t at = 0, count = 0;
-    bool ascends = true;
-    for (int32_t r = 0; r < m->tree->comm->size; r++)
-        for (int32_t j = 0; j < m->pieces; j++)
-            for (int64_t n = m->counts[(int64_t)r * m->pieces + j]; n > 0; n--, at++) {
-                if (j != i) continue;
-                ascends = ascends && (!count || list[count - 1].id <= m->ids_in[at]);
-                list[count++] = (arrival){m->ids_in[at], at};
-            }
-    if (!ascends) qsort(list, (size_t)count, sizeof *list, before);
+    const sap_cut_node* node = &m->cut->pieces[m->first + i];
+    const unsigned char* part = m->in;
+    for (int32_t r = 0; r < m->tree->comm->size; r++) {
+        if (r == m->tree->comm->rank) {
+            for (int64_t p = node->begin; p < node->end; p++)
+                *list++ = (arrival){id_of(m, m->cut->order[p]), point_of(m, m->cut->order[p])};
+            continue;
+        }
+        int64_t skipped = 0;
+        const int64_t count = m->counts[(int64_t)r * m->pieces + i];
+        for (int32_t j = 0; j < i; j++) skipped += m->counts[(int64_t)r * m->pieces + j];
+        const unsigned char* point = part + (size_t)skipped * m->width;
+        const unsigned char* id = part + (size_t)m->receive[r] * m->width + (size_t)skipped * sizeof(int64_t);
+        for (int64_t n = 0; n < count; n++, list++, point += m->width, id += sizeof(int64_t)) {
+            memcpy(&list->id, id, sizeof list->id);
+            list->point = point;
+        }
+        part += (size_t)m->receive[r] * (m->width + sizeof(int64_t));
+    }
+}
+
+enum { DIGIT = 11, DIGITS = 1 << DIGIT };
+
+// Orders a list by its ids, of equal ones by what comes first: digit by digit, but those that all have. The result is in
+// either array.
+static arrival* sort_arrivals(arrival* list, arrival* other, int64_t count) {
+    uint64_t differ = 0;
+    if (ascend(list, count)) return list;
+    for (int64_t i = 1; i < count; i++) differ |= (uint64_t)(list[i].id ^ list[0].id);
+    for (int shift = 0; shift < 63; shift += DIGIT) {
+        int64_t starts[DIGITS] = {0}, at = 0;
+        if (!(differ >> shift & (DIGITS - 1))) continue;
+        for (int64_t i = 0; i < count; i++) starts[list[i].id >> shift & (DIGITS - 1)]++;
+        for (int d = 0; d < DIGITS; d++) {
+            const int64_t here = starts[d];
+            starts[d] = at;
+            at += here;
+        }
+        for (int64_t i = 0; i < count; i++) other[starts[list[i].id >> shift & (DIGITS - 1)]++] = list[i];
+        arrival* sorted = other;
+        other = list;
+        list = sorted;
+    }
+    return list;
 }
 
 static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_cluster_tree* tree = m->tree;
     const sap_cut_node* node = &m->cut->pieces[m->first + i];
     sap_cluster_piece* piece = &tree->pieces[i];
+    sap_tree_options options = tree->options;
+    options.drop_nonfinite = false; // none is left
+    const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
     const size_t list_bytes = sap_align((size_t)count * sizeof(arrival));
     sap_scratch scratch = {NULL, 0};
     piece->ids = sap_memory_allocate(tree->device, (size_t)count * sizeof(int64_t));
@@ -119,20 +164,30 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     piece->subtree = m->first + i;
     tree->piece_count = i + 1;
     tree->count_here += count;
-    if (!piece->ids || !sap_scratch_take(tree->device, list_bytes + (size_t)count * m->width + 1, &scratch))
+    // One rank's points are all of them, as they were given.
+    if (piece->ids && tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
+        for (int64_t p = 0; p < count; p++) piece->ids[p] = m->first_id + p;
+        piece->first = count ? m->first_id : -1;
+        return sap_tree_build_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
+    }
+    const size_t coords_bytes = sap_align((size_t)count * m->width);
+    if (!piece->ids ||
+        !sap_scratch_take(tree->device, list_bytes + (list_bytes > coords_bytes ? list_bytes : coords_bytes), &scratch))
         return no_memory(m, count);
     arrival* list = (arrival*)(void*)scratch.memory;
     unsigned char* coords = scratch.memory + list_bytes;
     list_arrivals(m, i, list);
+    const arrival* sorted = sort_arrivals(list, (arrival*)(void*)coords, count);
+    if (sorted != list) memcpy(list, sorted, (size_t)count * sizeof *list);
+    sorted = list;
     for (int64_t p = 0; p < count; p++) {
-        piece->ids[p] = list[p].id;
-        memcpy(coords + (size_t)p * m->width, m->in + (size_t)list[p].at * m->width, m->width);
+        piece->ids[p] = sorted[p].id;
+        memcpy(coords + (size_t)p * m->width, sorted[p].point, m->width);
     }
     piece->first = -1;
     if (count && piece->ids[count - 1] - piece->ids[0] == count - 1) piece->first = piece->ids[0];
     const sap_rows rows = {coords, count, tree->dims, tree->dims, tree->real_bits};
-    const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    const sap_status status = sap_tree_build_slice(tree->device, &rows, &tree->options, &slice, &piece->tree);
+    const sap_status status = sap_tree_build_slice(tree->device, &rows, &options, &slice, &piece->tree);
     sap_scratch_give(tree->device, &scratch);
     return status;
 }
@@ -161,7 +216,7 @@ static sap_status make_lists(moving* m) {
     tree->pieces = sap_memory_allocate_zero(tree->device, all * sizeof *tree->pieces);
     tree->planes = sap_memory_allocate(tree->device, all * sizeof *tree->planes); // one less would do
     if (!tree->pieces || !tree->planes || !sap_scratch_take(tree->device, words * sizeof(int64_t), &m->lists))
-        return no_memory(m, m->sent);
+        return no_memory(m, m->cut->given);
     memcpy(tree->planes, m->cut->planes, (size_t)m->cut->plane_count * sizeof *tree->planes);
     tree->plane_count = m->cut->plane_count;
     m->send = (int64_t*)(void*)m->lists.memory;
@@ -174,23 +229,19 @@ static sap_status make_lists(moving* m) {
 }
 
 static sap_status make_room(moving* m) {
-    const size_t out = sap_align((size_t)m->sent * m->width), ids_out = sap_align((size_t)m->sent * sizeof(int64_t));
-    size_t in, ids_in, bytes;
-    const bool fits = sap_size_multiply((uint64_t)m->received, m->width, &in) &&
-                      sap_size_multiply((uint64_t)m->received, sizeof(int64_t), &ids_in) &&
-                      in < SIZE_MAX / 4 - SAP_ALIGNMENT && sap_size_add(out + ids_out, sap_align(in), &bytes) &&
-                      sap_size_add(bytes, ids_in, &bytes);
-    if (!fits || !sap_scratch_take(m->tree->device, bytes + 1, &m->points)) return no_memory(m, m->received);
+    const size_t each = m->width + sizeof(int64_t);
+    size_t in;
+    const bool fits = sap_size_multiply((uint64_t)m->received, each, &in) && in < SIZE_MAX / 4;
+    const size_t out = sap_align((size_t)m->sent * each);
+    if (!fits || !sap_scratch_take(m->tree->device, out + in + 1, &m->points)) return no_memory(m, m->received);
     m->out = m->points.memory;
-    m->ids_out = (int64_t*)(void*)(m->out + out);
-    m->in = m->out + out + ids_out;
-    m->ids_in = (int64_t*)(void*)(m->in + sap_align(in));
+    m->in = m->out + out;
     return SAP_OK;
 }
 
 sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t first_id) {
     sap_comm* comm = tree->comm;
-    moving m = {.tree = tree, .cut = cut, .first_id = first_id, .sent = cut->given};
+    moving m = {.tree = tree, .cut = cut, .first_id = first_id};
     m.width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
     for (int32_t i = 0; i < cut->piece_count; i++) {
         if (cut->pieces[i].owner != comm->rank) continue;

@@ -153,6 +153,7 @@ static sap_status run(calling* c, sap_status status) {
     if (!c->away.queries) c->away.queries = &c->own.queries;
     status = sap_route_send(&c->away, status, NULL, same, 2);
     if (status != SAP_OK) return status;
+    tree->comm->said.placed += c->away.sent;
     const size_t reals = (size_t)c->own.ask.k * real_bytes(c);
     const size_t record = (size_t)c->own.ask.k * sizeof(int64_t) + (reals + 7) / 8 * 8;
     if (c->away.any) status = take_records(c, record);
