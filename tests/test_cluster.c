@@ -343,6 +343,43 @@ static void check_radius(const scene* s, const sap_cluster_tree* tree, const clo
     free(counts);
 }
 
+// Rows of pairs by id, and counts at radii.
+static void check_pairs(const scene* s, const sap_cluster_tree* tree) {
+    const double radius = s->size > 1000 ? 0.02 : radius_of(s), radii[] = {0, radius / 2, radius};
+    const bool cumulative = s->chance % 2;
+    const size_t real = (size_t)s->real_bits / 8;
+    sap_cluster_info info;
+    sap_cluster_neighbors* found = NULL;
+    sap_neighbors* expected = NULL;
+    double counts[3], expected_counts[3];
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    int64_t* held = malloc(((size_t)info.count_here + 1) * sizeof *held);
+    if (s->real_bits == 64)
+        CHECK_STATUS(sap_cluster_points_f64(tree, held, NULL), SAP_OK);
+    else
+        CHECK_STATUS(sap_cluster_points(tree, held, NULL), SAP_OK);
+    CHECK_STATUS(sap_cluster_pairs(tree, radius, &found), SAP_OK);
+    CHECK_STATUS(sap_pairs(s->one, radius, &expected), SAP_OK);
+    bool same = found && expected && found->count == info.count_here;
+    for (int64_t i = 0; i < info.count_here && same; i++) {
+        int64_t row = 0, end = s->size; // ids ascend
+        while (end - row > 1) *(s->global[(row + end) / 2] <= held[i] ? &row : &end) = (row + end) / 2;
+        const int64_t from = expected->offsets[row], length = expected->offsets[row + 1] - from, at = found->offsets[i];
+        same = found->offsets[i + 1] - at == length;
+        for (int64_t j = 0; j < length && same; j++) same = found->ids[at + j] == s->global[expected->ids[from + j]];
+        const char* near = s->real_bits == 64 ? (const char*)found->distance2_f64 : (const char*)found->distance2;
+        const char* far = s->real_bits == 64 ? (const char*)expected->distance2_f64 : (const char*)expected->distance2;
+        same = same && (!length || !memcmp(near + (size_t)at * real, far + (size_t)from * real, (size_t)length * real));
+    }
+    CHECK(same);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, radii, 3, cumulative, counts), SAP_OK);
+    CHECK_STATUS(sap_tree_count_pairs(s->one, s->one, radii, 3, NULL, NULL, cumulative, expected_counts), SAP_OK);
+    for (int i = 0; i < 3; i++) CHECK(counts[i] == expected_counts[i]);
+    sap_neighbors_free(expected);
+    sap_cluster_neighbors_free(found);
+    free(held);
+}
+
 // Boxes between two queries each; some hold nothing, some are upside down.
 static void check_boxes(const scene* s, const sap_cluster_tree* tree, const cloud* queries) {
     const int64_t half = queries->count / 2;
@@ -432,6 +469,7 @@ static void check_scene(rank_thread* r, void* context) {
         check_radius(s, tree, &queries);
         check_boxes(s, tree, &queries);
         check_self(s, tree);
+        check_pairs(s, tree);
         cloud_free(&queries);
     }
     sap_cluster_free(tree);
@@ -520,6 +558,7 @@ static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const floa
     sap_cluster_neighbors* found = NULL;
     int64_t ids[5 * 4], counts[5];
     float near[5 * 4];
+    double pairs[2];
     const sap_points queries = {coords, 5, dims, 0};
     const sap_search search = {.k = 4};
     const sap_tree_options options = {.leaf_size = 4};
@@ -533,6 +572,10 @@ static sap_status do_all(rank_thread* r, int64_t count, int32_t dims, const floa
     if (status == SAP_OK) status = sap_cluster_radius(tree, queries, 0.3, &found);
     sap_cluster_neighbors_free(found);
     found = NULL;
+    if (status == SAP_OK) status = sap_cluster_pairs(tree, 0.1, &found);
+    sap_cluster_neighbors_free(found);
+    found = NULL;
+    if (status == SAP_OK) status = sap_cluster_count_pairs(tree, (const double[]){0.1, 0.2}, 2, true, pairs);
     if (status == SAP_OK) status = sap_cluster_box_search(tree, queries, queries, &found);
     sap_cluster_neighbors_free(found);
     sap_cluster_free(tree);
@@ -608,6 +651,7 @@ TEST(memory_is_refused) {
 static void ask_wrongly(rank_thread* r, void* context) {
     const bool wrong = sap_comm_rank(r->comm) == 1;
     float coords[3 * FEW_POINTS], near[4];
+    double sums[2];
     int64_t ids[FEW_POINTS], counts[1];
     sap_cluster_tree *tree = NULL, *none = NULL;
     sap_cluster_neighbors* found = NULL;
@@ -673,6 +717,22 @@ static void ask_wrongly(rank_thread* r, void* context) {
     CHECK_STATUS(sap_cluster_box_count(tree, one, two, counts), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_box_search(tree, other, one, &found), SAP_ERROR_ARGUMENT);
     CHECK_STATUS(sap_cluster_box_search(tree, one, other, &found), SAP_ERROR_ARGUMENT);
+    CHECK(!found);
+    const double falls[] = {2, wrong ? 1 : 2}, nan[] = {wrong ? NAN : 1}, radii[] = {1, 2};
+    CHECK_STATUS(sap_cluster_pairs(tree, wrong ? NAN : 1, &found), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_pairs(tree, 1, wrong ? NULL : &found), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_pairs(NULL, 1, &found), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, falls, 2, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, nan, 1, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, wrong ? falls : radii, 1, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, radii, wrong ? 1 : 2, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, radii, wrong ? 0 : 2, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, wrong ? NULL : radii, 2, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(tree, radii, 2, true, wrong ? NULL : sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_count_pairs(NULL, radii, 2, true, sums), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_rebuild(tree, flat, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_rebuild_f64(tree, (sap_points_f64){NULL, 0, 3, 0}, NULL), SAP_ERROR_ARGUMENT);
+    CHECK_STATUS(sap_cluster_rebuild(NULL, share, NULL), SAP_ERROR_ARGUMENT);
     CHECK(!found);
     CHECK_STATUS(sap_cluster_describe(tree, NULL), SAP_ERROR_ARGUMENT);
     sap_cluster_free(tree);

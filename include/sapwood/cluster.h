@@ -252,6 +252,21 @@ SAP_API sap_status sap_cluster_radius(const sap_cluster_tree* tree, sap_points q
 SAP_API sap_status sap_cluster_radius_f64(const sap_cluster_tree* tree, sap_points_f64 queries, double radius,
                                           sap_cluster_neighbors** found);
 
+/**
+ * All pairs of points of all ranks within a radius of one another, each once: row i is that of point i that this rank holds
+ * (::sap_cluster_points), with the greater ids, in the order of the one tree: ::sap_pairs. Only points that no border comes
+ * near stay at home. Both precisions. Errors: as sap_cluster_radius.
+ */
+SAP_API sap_status sap_cluster_pairs(const sap_cluster_tree* tree, double radius, sap_cluster_neighbors** found);
+
+/**
+ * How many pairs of points of all ranks lie within each of `count` radii, which must not fall: ::sap_tree_count_pairs of the
+ * one tree with itself, without weights. All ranks get the same counts[count]. Points near enough to ranks of higher
+ * numbers are sent there, once, without their ids. Both precisions. Errors: as sap_tree_count_pairs; the engine's.
+ */
+SAP_API sap_status sap_cluster_count_pairs(const sap_cluster_tree* tree, const double* radii, int32_t count,
+                                           bool cumulative, double* counts);
+
 /** How many points of all ranks lie in each of this rank's boxes: ::sap_box_count. */
 SAP_API sap_status sap_cluster_box_count(const sap_cluster_tree* tree, sap_points lower, sap_points upper,
                                          int64_t* counts);

@@ -54,6 +54,9 @@ struct sap_cluster_tree {
 // ---- cluster/move.c: sends each rank's points where they belong, and builds this rank's subtrees.
 sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t first_id);
 
+// ---- cluster/held.c: the points held, subtree by subtree, in the order of ids within each. Either array may be NULL.
+void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords);
+
 // ---- cluster/top.c
 sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut);
 void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top);

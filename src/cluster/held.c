@@ -3,8 +3,7 @@
 #include "tree/leaves.h"
 #include <string.h>
 
-// Subtree by subtree, in the order of ids within each. Either array may be NULL.
-static void list_points(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords) {
+void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords) {
     const size_t width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
     int64_t first = 0;
     for (int32_t p = 0; p < tree->piece_count; p++) {
@@ -23,7 +22,7 @@ static sap_status give_points(const sap_cluster_tree* tree, int32_t real_bits, i
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (tree->real_bits != real_bits)
         return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "coords: the tree holds %d-bit points", (int)tree->real_bits);
-    list_points(tree, ids, coords);
+    sap_cluster_list(tree, ids, coords);
     return SAP_OK;
 }
 

@@ -2,6 +2,7 @@
 // from left to right, so that rows of one rank after another are rows of the one tree.
 #include "base/assert.h"
 #include "cluster/route.h"
+#include "cluster/rows.h"
 #include "math/dialect.h"
 #include "tree/limit.h"
 #include "tree/queries.h"
@@ -147,7 +148,7 @@ typedef struct result {
     sap_cluster_neighbors neighbors; // first, so that its address is the result's
     sap_device* device;
     size_t bytes;
-    int64_t* ids; // what the neighbours point to
+    int64_t *offsets, *ids; // what the neighbours point to
     unsigned char* reals;
 } result;
 
@@ -240,6 +241,7 @@ static sap_status make_result(const asking* a, const int64_t* lengths, result** 
     result* r = (result*)(void*)at;
     int64_t* rows = (int64_t*)(void*)(at + head);
     *r = (result){.neighbors = {.count = count, .offsets = rows}, .device = a->tree->device, .bytes = bytes};
+    r->offsets = rows;
     r->ids = (int64_t*)(void*)(at + head + offsets);
     r->reals = (unsigned char*)(r->ids + all);
     r->neighbors.ids = r->ids;
@@ -341,13 +343,13 @@ static sap_status take_rows(const asking* a, answers* w, result** made) {
     return status;
 }
 
-static sap_status search(asking a, sap_cluster_neighbors** found) {
+static sap_status search(asking a, sap_status status, sap_cluster_neighbors** found) {
     if (!a.tree) return SAP_ERROR_ARGUMENT;
     sap_device* device = a.tree->device;
     answers w = {0};
     sap_route route;
     result* made = NULL;
-    sap_status status = send_queries(&a, check(&a, found, "found"), &route);
+    status = send_queries(&a, status == SAP_OK ? check(&a, found, "found") : status, &route);
     if (status == SAP_OK) status = has_all(a.tree) ? take_rows(&a, &w, &made) : bring_rows(&a, &route, &w, &made);
     for (int32_t p = 0; p < a.tree->piece_count && w.found; p++) sap_neighbors_free(w.found[p]);
     sap_memory_release(device, w.found, (size_t)a.tree->piece_count * sizeof *w.found);
@@ -361,6 +363,28 @@ static sap_status search(asking a, sap_cluster_neighbors** found) {
     return status;
 }
 
+sap_status sap_cluster_rows_within(const sap_cluster_tree* tree, sap_status status, const sap_rows* queries,
+                                   double radius, sap_cluster_neighbors** found) {
+    return search((asking){.tree = tree, .queries = queries, .radius = radius}, status, found);
+}
+
+void sap_cluster_rows_keep_greater(sap_cluster_neighbors* found, const int64_t* ids) {
+    result* r = (result*)(void*)found;
+    int64_t* offsets = r->offsets;
+    int64_t kept = 0;
+    for (int64_t q = 0, from = 0; q < found->count; q++) {
+        for (int64_t i = from; i < offsets[q + 1]; i++) {
+            if (r->ids[i] <= ids[q]) continue;
+            r->ids[kept] = r->ids[i];
+            if (found->distance2) ((float*)(void*)r->reals)[kept] = ((float*)(void*)r->reals)[i];
+            if (found->distance2_f64) ((double*)(void*)r->reals)[kept] = ((double*)(void*)r->reals)[i];
+            kept++;
+        }
+        from = offsets[q + 1];
+        offsets[q + 1] = kept;
+    }
+}
+
 void sap_cluster_neighbors_free(sap_cluster_neighbors* neighbors) {
     if (!neighbors) return;
     result* r = (result*)(void*)neighbors;
@@ -370,23 +394,23 @@ void sap_cluster_neighbors_free(sap_cluster_neighbors* neighbors) {
 sap_status sap_cluster_radius(const sap_cluster_tree* tree, sap_points queries, double radius,
                               sap_cluster_neighbors** found) {
     const sap_rows rows = sap_rows_f32(queries);
-    return search((asking){.tree = tree, .queries = &rows, .radius = radius}, found);
+    return search((asking){.tree = tree, .queries = &rows, .radius = radius}, SAP_OK, found);
 }
 
 sap_status sap_cluster_radius_f64(const sap_cluster_tree* tree, sap_points_f64 queries, double radius,
                                   sap_cluster_neighbors** found) {
     const sap_rows rows = sap_rows_f64(queries);
-    return search((asking){.tree = tree, .queries = &rows, .radius = radius}, found);
+    return search((asking){.tree = tree, .queries = &rows, .radius = radius}, SAP_OK, found);
 }
 
 sap_status sap_cluster_box_search(const sap_cluster_tree* tree, sap_points lower, sap_points upper,
                                   sap_cluster_neighbors** found) {
     const sap_rows low = sap_rows_f32(lower), high = sap_rows_f32(upper);
-    return search((asking){.tree = tree, .queries = &low, .upper = &high}, found);
+    return search((asking){.tree = tree, .queries = &low, .upper = &high}, SAP_OK, found);
 }
 
 sap_status sap_cluster_box_search_f64(const sap_cluster_tree* tree, sap_points_f64 lower, sap_points_f64 upper,
                                       sap_cluster_neighbors** found) {
     const sap_rows low = sap_rows_f64(lower), high = sap_rows_f64(upper);
-    return search((asking){.tree = tree, .queries = &low, .upper = &high}, found);
+    return search((asking){.tree = tree, .queries = &low, .upper = &high}, SAP_OK, found);
 }
