@@ -9,10 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-static const char USAGE[] = "usage: run.sh ranks [--quick] [--only KEYS] [--reps N]\n"
-                            "  --quick       a tenth of the points and three passes: a look, not a record\n"
-                            "  --only KEYS   only rows whose keys begin with one of KEYS: build, rebuild, placed-1, scattered-8, self-8 …\n"
-                            "  --reps N      passes a side after the warm-up, default 7\n";
+static const char USAGE[] =
+    "usage: run.sh ranks [--quick] [--only KEYS] [--reps N]\n"
+    "  --quick       a tenth of the points and three passes: a look, not a record\n"
+    "  --only KEYS   only rows whose keys begin with one of KEYS: build, rebuild, placed-1, scattered-8, self-8 …\n"
+    "  --reps N      passes a side after the warm-up, default 7\n";
 
 enum { SIDES = 5, MOST_RANKS = 8, MOST_K = 16 };
 static const int side_ranks[SIDES] = {0, 1, 2, 4, 8}; // 0: no ranks
@@ -34,6 +35,8 @@ typedef struct rank {
     const float* scattered;
     int64_t scattered_count;
     int64_t held;
+    int64_t* held_ids;
+    float* held_points;
     int64_t* ids;
     float* distance2;
     double seconds; // of its processor, in the last pass
@@ -81,8 +84,11 @@ static void work_part(rank* r) {
     const sap_points placed = {r->placed, r->placed_count, 3, 0};
     const sap_points scattered = {r->scattered, r->scattered_count, 3, 0};
     switch (s->what) {
-    case WORK_BUILD:
-    case WORK_REBUILD: build_part(r); break;
+    case WORK_BUILD: build_part(r); break;
+    case WORK_REBUILD:
+        bench_check(sap_cluster_rebuild(r->tree, (sap_points){r->held_points, r->held, 3, 0}, r->held_ids),
+                    "sap_cluster_rebuild");
+        break;
     case WORK_PLACED:
         bench_check(sap_cluster_nearest(r->tree, placed, &search, r->ids, r->distance2), "sap_cluster_nearest");
         break;
@@ -107,7 +113,9 @@ static void* run_part(void* argument) {
 static void work_alone(scene* c, side* s) {
     const sap_search search = {.k = s->k};
     const sap_points points = {c->points, c->count, 3, 0}, queries = {c->queries, c->count, 3, 0};
-    if (s->what == WORK_BUILD || s->what == WORK_REBUILD) {
+    if (s->what == WORK_REBUILD) {
+        bench_check(sap_tree_rebuild(s->one, points), "sap_tree_rebuild");
+    } else if (s->what == WORK_BUILD) {
         sap_tree_free(s->one);
         s->one = NULL;
         bench_check(sap_tree_build(s->device, points, NULL, &s->one), "sap_tree_build");
@@ -152,14 +160,15 @@ static void set_work(side* s, work what, int k) {
 // Which queries are nearest to whose points.
 static void place_queries(scene* c, side* s) {
     unsigned char* owner = bench_memory((size_t)c->count, 1);
-    int64_t* held = bench_memory((size_t)c->count, sizeof *held);
     for (int r = 0; r < s->ranks; r++) {
         sap_cluster_info info;
         rank* m = &s->members[r];
         bench_check(sap_cluster_describe(m->tree, &info), "sap_cluster_describe");
-        bench_check(sap_cluster_points(m->tree, held, NULL), "sap_cluster_points");
         m->held = info.count_here;
-        for (int64_t i = 0; i < info.count_here; i++) owner[held[i]] = (unsigned char)r;
+        m->held_ids = bench_memory((size_t)m->held, sizeof *m->held_ids);
+        m->held_points = bench_memory((size_t)m->held * 3, sizeof *m->held_points);
+        bench_check(sap_cluster_points(m->tree, m->held_ids, m->held_points), "sap_cluster_points");
+        for (int64_t i = 0; i < m->held; i++) owner[m->held_ids[i]] = (unsigned char)r;
     }
     for (int64_t q = 0; q < c->count; q++) s->members[owner[c->ids[q]]].placed_count++;
     for (int r = 0; r < s->ranks; r++) {
@@ -178,7 +187,6 @@ static void place_queries(scene* c, side* s) {
         memcpy(m->placed + 3 * m->placed_count++, c->queries + 3 * q, 3 * sizeof(float));
     }
     free(owner);
-    free(held);
 }
 
 // Answers of the scattered queries are those of the one tree.
@@ -231,6 +239,8 @@ static void close_sides(scene* c) {
             sap_comm_close(m->comm);
             sap_device_close(m->device);
             free(m->placed);
+            free(m->held_ids);
+            free(m->held_points);
             free(m->ids);
             free(m->distance2);
         }
@@ -303,7 +313,8 @@ int main(int argc, char** argv) {
     c->distance2 = bench_memory((size_t)c->count * MOST_K, sizeof *c->distance2);
     bench_print_machine();
     printf("%lld uniform 3-D float points, as many queries, one thread a rank; medians of %d passes after a warm-up.\n"
-           "Processor times of all ranks: milliseconds without ranks, and times as much with 1, 2, 4, 8 ranks; then 2, 4,\n"
+           "Processor times of all ranks: milliseconds without ranks, and times as much with 1, 2, 4, 8 ranks; then 2, "
+           "4,\n"
            "8 ranks against 1; then the wall of 1 rank over that of 2.\n\n"
            "| %-12s | %7s |     1 |     2 |     4 |     8 |   2/1 |   4/1 |   8/1 |  wall |\n"
            "|--------------|--------:|------:|------:|------:|------:|------:|------:|------:|------:|\n",
@@ -312,6 +323,7 @@ int main(int argc, char** argv) {
     static const int ks[] = {1, 8, 16};
     double build[SIDES] = {0}, searches[3][SIDES] = {{0}}, ignored[SIDES];
     row(c, WORK_BUILD, "build", 0, build);
+    row(c, WORK_REBUILD, "rebuild", 0, ignored);
     for (int i = 0; i < 3; i++) row(c, WORK_PLACED, "placed", ks[i], searches[i]);
     for (int i = 0; i < 3; i++) row(c, WORK_SCATTERED, "scattered", ks[i], ignored);
     for (int i = 1; i < 3; i++) row(c, WORK_SELF, "self", ks[i], ignored);

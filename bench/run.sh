@@ -2,6 +2,7 @@
 # Builds the benchmark and runs it, with scipy and gnuplot where they are; installs nothing.
 #   bench/run.sh [--build FOLDER] [options of sapwood_bench]              default folder: build/release
 #   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
+#   bench/run.sh ranks [--build FOLDER] [options of sapwood_ranks_bench]  one tree over ranks, beside one without
 #   bench/run.sh pyramids [--build FOLDER] [options of sapwood_pyramids_bench]    compaction on OpenGL ES
 #   bench/run.sh gl [--build FOLDER] [options of sapwood_gl_bench]        pictures in shaders of OpenGL ES
 #   bench/run.sh gl-walks [--build FOLDER] [options of sapwood_gl_walks_bench]    the ways of that search beside each other
@@ -17,6 +18,9 @@ arguments=()
 target=sapwood_bench
 if [ "${1-}" = rays ]; then
     target=sapwood_rays_bench
+    shift
+elif [ "${1-}" = ranks ]; then
+    target=sapwood_ranks_bench
     shift
 elif [ "${1-}" = pyramids ]; then
     target=sapwood_pyramids_bench
@@ -70,7 +74,7 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
 
-case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
+case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_ranks_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
 if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.

@@ -6,6 +6,7 @@
 #include "test.h"
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 enum { MOST_RANKS = 16 };
 
@@ -509,9 +510,13 @@ typedef struct faulty {
     sap_comm* inner;
     message kind;
     int64_t fail_at, sent; // of that kind, counted from 1
+    uint64_t delays;       // if not 0, messages are late by chance
 } faulty;
 
-static bool fails(faulty* f, message kind) { return kind == f->kind && ++f->sent == f->fail_at; }
+static bool fails(faulty* f, message kind) {
+    if (f->delays) nanosleep(&(struct timespec){.tv_nsec = random_below(&f->delays, 4) * 20000}, NULL);
+    return kind == f->kind && ++f->sent == f->fail_at;
+}
 
 static sap_status faulty_gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
     faulty* f = state;
@@ -620,6 +625,30 @@ TEST(a_message_fails) {
         CHECK(done);
     }
     NOTE("%s", "");
+}
+
+// Ranks that come to their messages in any order get the same answers.
+TEST(messages_are_late) {
+    NEEDS_RANKS;
+    for (int32_t n = 0; n < 6; n++) {
+        scene s = {.kind = (family)(n % FAMILY_COUNT), .size = 600, .dims = 3, .real_bits = 32};
+        sap_comm *inner[MOST_RANKS], *comms[MOST_RANKS];
+        faulty states[MOST_RANKS] = {{0}};
+        s.ranks = 3 + 2 * n;
+        s.give = OWNERS_RANDOM;
+        s.with_ids = true;
+        s.options.leaf_size = 4;
+        s.chance = (uint64_t)n * 1237 + 256;
+        open_scene(&s);
+        CHECK_STATUS(sap_comm_open_threads(s.ranks, NULL, inner), SAP_OK);
+        for (int32_t r = 0; r < s.ranks; r++) {
+            states[r] = (faulty){.inner = inner[r], .delays = (uint64_t)(r + 1) * 77};
+            CHECK_STATUS(sap_comm_open(&faulty_engine, &states[r], r, s.ranks, NULL, &comms[r]), SAP_OK);
+        }
+        run_ranks(s.ranks, comms, check_scene, &s);
+        for (int32_t r = 0; r < s.ranks; r++) sap_comm_close(comms[r]);
+        close_scene(&s);
+    }
 }
 
 static void run_out_of_memory(rank_thread* r, void* context) {
@@ -779,14 +808,16 @@ static void count_messages(rank_thread* r, void* context) {
     const saying* s = context;
     const int32_t rank = sap_comm_rank(r->comm), ranks = s->ranks, levels = levels_of(ranks);
     const float* own = s->points + (size_t)rank * MANY_POINTS * 3;
-    const int64_t point = 3 * sizeof(float) + sizeof(int64_t), k = 8, answer = k * (int64_t)(sizeof(int64_t) + sizeof(float));
+    const int64_t point = 3 * sizeof(float) + sizeof(int64_t), k = 8,
+                  answer = k * (int64_t)(sizeof(int64_t) + sizeof(float));
     sap_comm_info last, said;
     sap_cluster_info info;
     sap_cluster_tree* tree = NULL;
     CHECK_STATUS(sap_comm_describe(r->comm, &last), SAP_OK);
     CHECK_EQUAL(last.rank, rank);
     CHECK_EQUAL(last.size, ranks);
-    CHECK_STATUS(sap_cluster_build(r->comm, r->device, (sap_points){own, MANY_POINTS, 3, 0}, NULL, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, (sap_points){own, MANY_POINTS, 3, 0}, NULL, NULL, &tree),
+                 SAP_OK);
     CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
     said = said_since(r->comm, &last);
     const int64_t build_reductions = said.reductions;

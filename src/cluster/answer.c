@@ -20,13 +20,13 @@ typedef struct answering {
     const sap_cluster_piece* piece;
     const sap_nearest_kernels* leaves; // that take whole leaves; or NULL
     int64_t first_row;
-    const int32_t* rows;    // of the caller's queries, or NULL
-    sap_query_order order;  // coords NULL: as they are
+    const int32_t* rows;   // of the caller's queries, or NULL
+    sap_query_order order; // coords NULL: as they are
     const sap_rows* queries;
-    int64_t first;          // query of the part that is ordered
-    int32_t leaf_bits;      // leaves of a cell by which it is ordered, as a power of two
-    int32_t most;           // queries that a thread holds
-    size_t each;            // bytes of a thread's own memory
+    int64_t first;     // query of the part that is ordered
+    int32_t leaf_bits; // leaves of a cell by which it is ordered, as a power of two
+    int32_t most;      // queries that a thread holds
+    size_t each;       // bytes of a thread's own memory
     sap_scratch own;
 } answering;
 
@@ -122,8 +122,7 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
     const int64_t* names = w->piece->ids;
     const int64_t name = w->piece->first;
     const size_t row_bytes = (size_t)k * real;
-    const unsigned char* cell =
-        a->tree->top.cells + (size_t)w->piece->subtree * 2 * (size_t)dims * real;
+    const unsigned char* cell = a->tree->top.cells + (size_t)w->piece->subtree * 2 * (size_t)dims * real;
     for (int64_t i = 0; i < f->count; i++) {
         int64_t row = f->rows ? f->rows[i] : f->first + i;
         row = w->rows ? w->rows[row] : w->first_row + row;
@@ -145,10 +144,10 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
         if (!a->crosses) continue;
         const unsigned char* q = f->coords + (size_t)(i * f->stride) * real;
         const double last = distance_at(a, distance2, k - 1), bound2 = last < a->limit2 ? last : a->limit2;
-        a->crosses[row] = real == sizeof(float) ? reaches_float((const float*)(const void*)cell, dims,
-                                                                (const float*)(const void*)q, (float)bound2)
-                                                : reaches_double((const double*)(const void*)cell, dims,
-                                                                 (const double*)(const void*)q, bound2);
+        a->crosses[row] =
+            real == sizeof(float)
+                ? reaches_float((const float*)(const void*)cell, dims, (const float*)(const void*)q, (float)bound2)
+                : reaches_double((const double*)(const void*)cell, dims, (const double*)(const void*)q, bound2);
     }
 }
 
@@ -223,8 +222,9 @@ static bool take_holdings(answering* w, int64_t queries) {
     const size_t most = (size_t)w->most;
     size_t cells;
     if (!sap_size_multiply(most, k, &cells) || cells > SIZE_MAX / 64 / SAP_TEAM_MOST) return false;
-    w->each = sap_align(cells * 4) + sap_align(cells * real) + sap_align(k * sizeof(int64_t)) + 3 * sap_align(most * 4) +
-              sap_align(most * dims * real) + sap_align(k > SAP_LIST_MAX ? k * LIST_BYTES : 0);
+    w->each = sap_align(cells * 4) + sap_align(cells * real) + sap_align(k * sizeof(int64_t)) +
+              3 * sap_align(most * 4) + sap_align(most * dims * real) +
+              sap_align(k > SAP_LIST_MAX ? k * LIST_BYTES : 0);
     return sap_scratch_take(w->a->tree->device, w->each * (size_t)w->a->tree->device->options.threads, &w->own);
 }
 

@@ -7,7 +7,7 @@
 
 // Rows of k neighbours, wherever they lie: ids, and distances of the tree's precision.
 typedef struct sap_cluster_rows {
-    unsigned char *ids, *distance2;  // of row 0; NULL: not wanted
+    unsigned char *ids, *distance2;   // of row 0; NULL: not wanted
     size_t ids_pitch, distance_pitch; // bytes from one row to the next
 } sap_cluster_rows;
 

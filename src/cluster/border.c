@@ -241,8 +241,7 @@ static sap_status open_crossing(crossing* c, sap_route* route) {
     sap_status status = cross_here(c->own, &c->all, 0, own);
     if (status == SAP_OK) status = cross_here(c->came, &c->all, own, all);
     if (status != SAP_OK) return status;
-    for (int64_t i = 0; i < all; i++)
-        c->all.limits2[i] = sap_cluster_bound(&table_of(c, i)->ask, c->all.rows[i]);
+    for (int64_t i = 0; i < all; i++) c->all.limits2[i] = sap_cluster_bound(&table_of(c, i)->ask, c->all.rows[i]);
     status = write_limits(c);
     return status == SAP_OK ? sap_route_choose(c->tree, &c->all.queries, choose, c, route) : status;
 }

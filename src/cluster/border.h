@@ -8,8 +8,8 @@
 typedef struct sap_border_table {
     sap_cluster_asking ask; // with `into`, and `crosses` unless there is one subtree only
     sap_rows queries;
-    bool is_points;         // the queries are the points that this rank holds, row by row, and have no coordinates
-    int32_t* home;          // [queries.count] the subtree in which each lies, of any rank; NULL: this rank's only one, or points
+    bool is_points; // the queries are the points that this rank holds, row by row, and have no coordinates
+    int32_t* home; // [queries.count] the subtree in which each lies, of any rank; NULL: this rank's only one, or points
 } sap_border_table;
 
 // Answers those that lie in this rank's subtrees, each from its own.

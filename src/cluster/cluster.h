@@ -11,7 +11,7 @@ typedef struct sap_cluster_piece {
     int64_t* ids;   // global ones, [count], ascending
     int64_t first;  // the first of them if they are consecutive, else -1: then they need not be looked up
     int64_t count;
-    int64_t index; // of the root in the one tree, among the nodes of its depth
+    int64_t index;   // of the root in the one tree, among the nodes of its depth
     int32_t subtree; // its number among those of all ranks
     int32_t depth;
 } sap_cluster_piece;
@@ -29,8 +29,8 @@ typedef struct sap_cluster_top {
     int32_t count;  // of subtrees
     int32_t leaves; // a power of two, no less
     int32_t dims, real_bits;
-    double* boxes;   // [2 * leaves][2 * dims]; an empty one is infinite inside out
-    int32_t* owners; // [count] ascending
+    double* boxes;                // [2 * leaves][2 * dims]; an empty one is infinite inside out
+    int32_t* owners;              // [count] ascending
     sap_cluster_branch* branches; // [count - 1] the root is the first
     unsigned char* cells;         // real [count][2 * dims]: what the branches leave each subtree, infinite at the sides
     size_t boxes_bytes, owners_bytes, branches_bytes, cells_bytes;

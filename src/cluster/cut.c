@@ -178,7 +178,8 @@ static sap_status guess_bits(level* l, const int32_t shift, const int32_t bits) 
         const sap_cut_plane* plane = seeks(s, 0, shift) ? last_of(l, s) : NULL;
         uint64_t* histogram = l->numbers + i * bins;
         if (!plane) continue;
-        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift, half = (uint64_t)(bins - 2) / 2;
+        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift,
+                       half = (uint64_t)(bins - 2) / 2;
         const uint64_t first = middle < half ? 0 : middle - half;
         guesses[i] = first + 1;
         any = true;

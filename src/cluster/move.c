@@ -14,8 +14,8 @@ typedef struct moving {
     int64_t *send, *receive, *bytes_out, *bytes_in; // [ranks]
     int64_t* counts;                                // [ranks][pieces] that come; before that, what goes: [all pieces]
     int64_t* leaving;                               // [all pieces]
-    int64_t sent, received;  // to and from other ranks
-    unsigned char *out, *in; // for each rank the coordinates of all its points, then their ids
+    int64_t sent, received;                         // to and from other ranks
+    unsigned char *out, *in;                        // for each rank the coordinates of all its points, then their ids
     sap_scratch lists, points;
 } moving;
 

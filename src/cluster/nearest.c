@@ -96,8 +96,8 @@ static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, vo
     for (int32_t p = 0; p < tree->piece_count && status == SAP_OK; p++)
         if (tree->pieces[p].count) status = sap_walk_check_cpu(tree->pieces[p].tree, search->walk);
     if (status != SAP_OK) return status;
-    c->own.ask = (sap_cluster_asking){
-        .tree = tree, .k = search->k, .ordered = search->ordered, .with_self = search->with_self};
+    c->own.ask =
+        (sap_cluster_asking){.tree = tree, .k = search->k, .ordered = search->ordered, .with_self = search->with_self};
     c->own.ask.limit2 = sap_limit2_of(search->radius > 0 ? search->radius : INFINITY, tree->real_bits);
     status = take_rows(c, ids, distance2);
     return status == SAP_OK ? place_queries(c) : status;
@@ -114,8 +114,8 @@ static sap_status take_records(calling* c, size_t record) {
         return no_memory(c, c->away.received);
     came->queries = c->away.came;
     came->ask = c->own.ask;
-    came->ask.into = (sap_cluster_rows){c->records.memory,
-                                        c->records.memory + (size_t)came->ask.k * sizeof(int64_t), record, record};
+    came->ask.into = (sap_cluster_rows){c->records.memory, c->records.memory + (size_t)came->ask.k * sizeof(int64_t),
+                                        record, record};
     came->ask.crosses = c->homes.memory + homes;
     memset(came->ask.crosses, 0, count);
     came->home = (int32_t*)(void*)c->homes.memory;
@@ -134,8 +134,7 @@ static sap_status bring_answers(calling* c, size_t record) {
         !sap_scratch_take(c->tree->device, bytes + 1, &answers))
         status = no_memory(c, c->away.sent);
     status = sap_comm_agree(c->tree->comm, c->tree->device, status, NULL, 0);
-    if (status == SAP_OK)
-        status = sap_route_return(&c->away, (int64_t)record, c->records.memory, answers.memory);
+    if (status == SAP_OK) status = sap_route_return(&c->away, (int64_t)record, c->records.memory, answers.memory);
     for (int64_t i = 0; i < c->away.sent && status == SAP_OK; i++) {
         const unsigned char* at = answers.memory + (size_t)i * record;
         memcpy(sap_cluster_ids(&ask->into, c->away.query[i]), at, ids);

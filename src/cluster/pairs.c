@@ -95,7 +95,8 @@ static sap_status count_here(const counting* c, const sap_rows* came) {
     for (int32_t i = 0; i < c->count; i++) c->sums[i] = 0;
     sap_progress_mute(true);
     if (came->count && came->real_bits == 64)
-        status = sap_tree_build_f64(tree->device, (sap_points_f64){came->coords, came->count, came->dims, 0}, NULL, &others);
+        status =
+            sap_tree_build_f64(tree->device, (sap_points_f64){came->coords, came->count, came->dims, 0}, NULL, &others);
     else if (came->count)
         status = sap_tree_build(tree->device, (sap_points){came->coords, came->count, came->dims, 0}, NULL, &others);
     for (int32_t p = 0; p < tree->piece_count && status == SAP_OK; p++) {

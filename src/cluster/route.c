@@ -129,8 +129,7 @@ sap_status sap_route_send(sap_route* r, sap_status status, const sap_rows* besid
     status = sap_comm_agree_any(tree->comm, tree->device, status, same, same_count, &r->any);
     SAP_ASSERT(status != SAP_OK || leaving.memory);
     if (status == SAP_OK && r->any) status = exchange_counts(r);
-    if (status == SAP_OK && r->any)
-        status = sap_comm_agree(tree->comm, tree->device, make_room(r, width), NULL, 0);
+    if (status == SAP_OK && r->any) status = sap_comm_agree(tree->comm, tree->device, make_room(r, width), NULL, 0);
     if (status == SAP_OK) pack(r, beside, width, leaving.memory);
     if (status == SAP_OK && r->any) status = carry(r, false, (int64_t)width, leaving.memory, r->arrived.memory);
     if (status == SAP_OK && !r->any && r->to) { // all that goes anywhere stays

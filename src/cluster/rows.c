@@ -1,8 +1,8 @@
 // The points within a radius or in a box: a query goes to the ranks whose boxes its ball or its box meets. Ranks hold leaves
 // from left to right, so that rows of one rank after another are rows of the one tree.
+#include "cluster/rows.h"
 #include "base/assert.h"
 #include "cluster/route.h"
-#include "cluster/rows.h"
 #include "math/dialect.h"
 #include "tree/limit.h"
 #include "tree/queries.h"
@@ -311,8 +311,7 @@ static sap_status bring_rows(const asking* a, sap_route* route, answers* w, resu
     const int64_t width = (int64_t)(sizeof(int64_t) + distance_bytes(a));
     sap_status status = take_lengths(a, route, w);
     if (status == SAP_OK) status = search_here(a, &route->came, &route->beside, w);
-    for (int64_t q = 0; q < route->received && status == SAP_OK; q++)
-        w->lengths_here[q] = (int32_t)length_of(a, w, q);
+    for (int64_t q = 0; q < route->received && status == SAP_OK; q++) w->lengths_here[q] = (int32_t)length_of(a, w, q);
     status = sap_comm_agree(comm, device, status, NULL, 0);
     if (status == SAP_OK) status = sap_route_return(route, (int64_t)sizeof(int32_t), w->lengths_here, w->lengths_there);
     if (status == SAP_OK) status = sap_comm_agree(comm, device, make_rows(a, route, w, made), NULL, 0);
