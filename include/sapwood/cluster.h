@@ -84,7 +84,8 @@ SAP_API int32_t sap_comm_size(const sap_comm* comm);
 
 /** What a handle is, and what was said through it since it was opened. */
 typedef struct sap_comm_info {
-    int32_t rank, size;
+    int32_t rank;         /**< of this handle */
+    int32_t size;         /**< ranks */
     int64_t gathers;      /**< calls of the engine's gather */
     int64_t exchanges;    /**< of its exchange */
     int64_t reductions;   /**< of its reduce */
