@@ -168,7 +168,7 @@ static void call_rows(const answering* w, const int32_t* rows, int64_t first, in
 // Asks memory for the names of points in cells up to that of a query, from `cell` on; returns the cell behind.
 static int64_t call_names(const answering* w, int64_t cell, int32_t query) {
     const sap_tree* tree = w->piece->tree;
-    const int64_t last = w->order.cell[query - w->first];
+    const int64_t last = w->order.cell[query - w->first] >> (w->order.home ? w->leaf_bits : 0);
     if (cell < last - 1) cell = last - 1; // begins anew
     for (; cell <= last; cell++)
         for (int64_t leaf = cell << w->leaf_bits; leaf < (cell + 1) << w->leaf_bits; leaf++) {
@@ -301,7 +301,7 @@ sap_status sap_cluster_answer(const sap_cluster_asking* a, int32_t piece, const 
     const bool orders = !a->ordered && queries->count >= SAP_QUERY_FEW;
     const int64_t slab = queries->count < SAP_QUERY_SLAB ? queries->count : SAP_QUERY_SLAB;
     if (status == SAP_OK && orders) status = sap_queries_reserve(w.piece->tree, slab, a->k == 1, &w.order);
-    w.leaf_bits = a->k == 1 || w.piece->tree->shape.depth < ORDER_BITS ? 0 : w.piece->tree->shape.depth - ORDER_BITS;
+    w.leaf_bits = w.piece->tree->shape.depth < ORDER_BITS ? 0 : w.piece->tree->shape.depth - ORDER_BITS;
     for (int64_t first = 0; status == SAP_OK && orders && first < queries->count; first += slab) {
         const int64_t left = queries->count - first;
         w.first = first;
