@@ -35,6 +35,7 @@ typedef struct holding {
     int32_t* ids;    // [most * k]
     void* distance2; // the same
     int64_t* named;  // [k]
+    int64_t* next;   // cell
     int32_t *rows, *self;
     uint32_t* home;
     unsigned char* coords;
@@ -165,17 +166,18 @@ static void call_rows(const answering* w, const int32_t* rows, int64_t first, in
     }
 }
 
-// Asks memory for the names of points in cells up to that of a query, from `cell` on; returns the cell behind.
-static int64_t call_names(const answering* w, int64_t cell, int32_t query) {
+// Asks memory for the names of points in cells up to that of a query, from *next on, which becomes the cell behind. It is in
+// the thread's memory: compilers leave out functions that only count and ask memory.
+static void call_names(const answering* w, int64_t* next, int32_t query) {
     const sap_tree* tree = w->piece->tree;
     const int64_t last = w->order.cell[query - w->first] >> (w->order.home ? w->leaf_bits : 0);
-    if (cell < last - 1) cell = last - 1; // begins anew
+    int64_t cell = *next < last - 1 ? last - 1 : *next; // or begins anew
+    *next = last + 1;
     for (; cell <= last; cell++)
         for (int64_t leaf = cell << w->leaf_bits; leaf < (cell + 1) << w->leaf_bits; leaf++) {
             const sap_leaf_block block = sap_leaf_block_at(tree, leaf);
-            for (int32_t i = 0; i < block.count; i++) __builtin_prefetch(w->piece->ids + block.ids[i]);
+            for (int32_t i = 0; i < block.count; i++) __builtin_prefetch(&w->piece->ids[block.ids[i]]);
         }
-    return cell;
 }
 
 static void give_rows(const answering* w, const found* f, int64_t* named) {
@@ -206,7 +208,8 @@ static holding holding_of(const answering* w, int32_t worker) {
     holding h = {.ids = (int32_t*)(void*)at, .distance2 = at + cells};
     at += cells + reals;
     h.named = (int64_t*)(void*)at;
-    at += sap_align((size_t)w->a->k * sizeof *h.named);
+    h.next = h.named + w->a->k;
+    at += sap_align(((size_t)w->a->k + 1) * sizeof *h.named);
     h.rows = (int32_t*)(void*)at;
     h.self = (int32_t*)(void*)(at + numbers);
     h.home = (uint32_t*)(void*)(at + 2 * numbers);
@@ -222,7 +225,7 @@ static bool take_holdings(answering* w, int64_t queries) {
     const size_t most = (size_t)w->most;
     size_t cells;
     if (!sap_size_multiply(most, k, &cells) || cells > SIZE_MAX / 64 / SAP_TEAM_MOST) return false;
-    w->each = sap_align(cells * 4) + sap_align(cells * real) + sap_align(k * sizeof(int64_t)) +
+    w->each = sap_align(cells * 4) + sap_align(cells * real) + sap_align((k + 1) * sizeof(int64_t)) +
               3 * sap_align(most * 4) + sap_align(most * dims * real) +
               sap_align(k > SAP_LIST_MAX ? k * LIST_BYTES : 0);
     return sap_scratch_take(w->a->tree->device, w->each * (size_t)w->a->tree->device->options.threads, &w->own);
@@ -254,7 +257,7 @@ static void answer_range(void* context, int64_t from, int64_t to, int32_t worker
     const int32_t half = w->most / 2;
     found before = {.count = 0};
     int side = 0;
-    int64_t cell = 0;
+    *h.next = 0;
     for (int64_t count; from < to; from += count, side = !side) {
         count = to - from < half ? to - from : half;
         sap_nearest_run run = run_of(w, &h);
@@ -267,7 +270,7 @@ static void answer_range(void* context, int64_t from, int64_t to, int32_t worker
         run.ids = h.ids + skipped;
         run.distance2 = (unsigned char*)h.distance2 + skipped * real_of(w);
         call_rows(w, rows, from, count);
-        if (is_ordered && w->piece->first < 0) cell = call_names(w, cell, rows[count - 1]);
+        if (is_ordered && w->piece->first < 0) call_names(w, h.next, rows[count - 1]);
         search(w, &run, rows, from);
         if (before.count) give_rows(w, &before, h.named);
         before = (found){run.ids, run.distance2, rows, from, run.queries, stride, count};
@@ -326,6 +329,7 @@ static int64_t list_leaves(const answering* w, const holding* h, int64_t leaf, i
         const sap_leaf_block block = sap_leaf_block_at(tree, leaf);
         if (*count + block.count > w->most) break;
         for (int32_t i = 0; i < block.count; i++, (*count)++) {
+            __builtin_prefetch(&w->piece->ids[block.ids[i]]);
             h->rows[*count] = block.ids[i];
             h->self[*count] = w->a->with_self ? -1 : block.ids[i];
             h->home[*count] = (uint32_t)leaf;

@@ -55,7 +55,12 @@ static sap_status answer_piece(const sap_border_table* t, int32_t piece) {
     const int32_t subtree = tree->pieces[piece].subtree;
     int64_t count = 0;
     for (int64_t q = 0; q < t->queries.count; q++) count += t->home[q] == subtree;
-    if (count == t->queries.count) return sap_cluster_answer(&t->ask, piece, &t->queries, NULL);
+    // Where a few lie elsewhere, their rows, which others fill later, cost less than to pick out all that lie here.
+    if (tree->piece_count == 1 && count >= t->queries.count - t->queries.count / 16) {
+        const sap_status status = sap_cluster_answer(&t->ask, piece, &t->queries, NULL);
+        for (int64_t q = 0; q < t->queries.count; q++) t->ask.crosses[q] &= t->home[q] == subtree;
+        return status;
+    }
     some s;
     if (!take_some(tree, count, &s)) return no_memory(tree, count);
     for (int64_t q = 0; q < t->queries.count; q++)
