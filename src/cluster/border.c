@@ -32,6 +32,7 @@ static bool take_some(const sap_cluster_tree* tree, int64_t most, some* s) {
 
 static void add(some* s, const void* coords, int64_t row, double limit2) {
     const size_t width = (size_t)s->queries.dims * (size_t)s->queries.real_bits / 8;
+    SAP_ASSERT(s->coords && s->rows && s->limits2);
     memcpy(s->coords + (size_t)s->queries.count * width, coords, width);
     s->limits2[s->queries.count] = limit2;
     s->rows[s->queries.count++] = (int32_t)row;
@@ -184,6 +185,7 @@ static sap_status answer_others(const sap_route* route, replies* w) {
     const sap_cluster_tree* tree = route->tree;
     sap_status status = SAP_OK;
     w->ask.merge = true;
+    SAP_ASSERT(w->ask.tree && w->lengths);
     for (int64_t i = 0; i < route->received; i++) sap_cluster_clear(&w->ask, i);
     for (int32_t p = 0; p < tree->piece_count && status == SAP_OK; p++) {
         w->asked.queries.count = 0;
@@ -198,6 +200,7 @@ static sap_status answer_others(const sap_route* route, replies* w) {
     }
     for (int64_t i = 0; i < route->received && status == SAP_OK; i++) {
         const int64_t* ids = sap_cluster_ids(&w->ask.into, i);
+        SAP_ASSERT(w->lengths);
         w->lengths[i] = 0;
         while (w->lengths[i] < w->ask.k && ids[w->lengths[i]] >= 0) w->lengths[i]++;
         w->hits += w->lengths[i];
@@ -268,6 +271,7 @@ static void merge_hits(const crossing* c, const sap_route* route, const int32_t*
     for (int64_t i = 0; i < route->sent; i++) {
         const size_t length = (size_t)lengths[i];
         const int64_t asked = route->query[i];
+        SAP_ASSERT(c->all.rows);
         memcpy(room, at, length * sizeof(int64_t));
         at += length * sizeof(int64_t);
         memcpy(room + ids, at, length * real);

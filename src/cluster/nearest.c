@@ -134,6 +134,7 @@ static sap_status bring_answers(calling* c, size_t record) {
         !sap_scratch_take(c->tree->device, bytes + 1, &answers))
         status = no_memory(c, c->away.sent);
     status = sap_comm_agree(c->tree->comm, c->tree->device, status, NULL, 0);
+    SAP_ASSERT(status != SAP_OK || answers.memory);
     if (status == SAP_OK) status = sap_route_return(&c->away, (int64_t)record, c->records.memory, answers.memory);
     for (int64_t i = 0; i < c->away.sent && status == SAP_OK; i++) {
         const unsigned char* at = answers.memory + (size_t)i * record;

@@ -92,6 +92,7 @@ static sap_status count_here(const counting* c, const sap_rows* came) {
     const sap_cluster_tree* tree = c->tree;
     sap_tree* others = NULL;
     sap_status status = SAP_OK;
+    SAP_ASSERT(c->sums && c->some);
     for (int32_t i = 0; i < c->count; i++) c->sums[i] = 0;
     sap_progress_mute(true);
     if (came->count && came->real_bits == 64)
@@ -126,6 +127,7 @@ sap_status sap_cluster_count_pairs(const sap_cluster_tree* tree, const double* r
     route.queries = &points;
     status = sap_route_send(&route, status, NULL, same, 2);
     if (status == SAP_OK) status = sap_comm_agree(tree->comm, tree->device, count_here(&c, &route.came), NULL, 0);
+    SAP_ASSERT(status != SAP_OK || (c.sums && c.words));
     if (status == SAP_OK) {
         for (int32_t i = 0; i < count; i++) c.words[i] = (uint64_t)c.sums[i];
         status = sap_comm_reduce(tree->comm, tree->device, SAP_REDUCE_SUM, c.words, count);

@@ -81,6 +81,7 @@ static sap_status count_here(const asking* a, const sap_rows* q, const sap_rows*
     if (q->count) memset(counts, 0, (size_t)q->count * sizeof *counts);
     sap_progress_mute(true);
     for (int32_t p = 0; p < a->tree->piece_count && status == SAP_OK && q->count; p++) {
+        SAP_ASSERT(!p || some); // more than one subtree only among ranks
         status = count_piece(a, q, upper, a->tree->pieces[p].tree, p ? some : counts);
         for (int64_t i = 0; i < q->count && status == SAP_OK && p; i++) counts[i] += some[i];
     }
@@ -178,7 +179,7 @@ static sap_status search_piece(const asking* a, const sap_rows* q, const sap_row
 
 static sap_status search_here(const asking* a, const sap_rows* q, const sap_rows* upper, answers* w) {
     const int32_t pieces = a->tree->piece_count;
-    w->found = sap_memory_allocate_zero(a->tree->device, (size_t)pieces * sizeof *w->found);
+    w->found = sap_memory_allocate_zero(a->tree->device, (size_t)pieces * sizeof(sap_neighbors*));
     sap_status status = w->found ? SAP_OK : no_memory(a, pieces, "subtrees");
     sap_progress_mute(true);
     for (int32_t p = 0; p < pieces && status == SAP_OK && q->count; p++)
@@ -221,6 +222,7 @@ static sap_status take_lengths(const asking* a, const sap_route* route, answers*
     w->next = (int64_t*)(void*)w->lengths.memory;
     w->lengths_here = (int32_t*)(void*)(w->lengths.memory + next);
     w->lengths_there = w->lengths_here + route->received;
+    SAP_ASSERT(route->from);
     for (int32_t r = 0; r < route->tree->comm->rank; r++) w->own += route->from[r];
     return SAP_OK;
 }
@@ -332,9 +334,11 @@ static sap_status take_rows(const asking* a, answers* w, result** made) {
     w->next = (int64_t*)(void*)w->lengths.memory;
     for (int64_t q = 0; q < count; q++) w->next[q] = length_of(a, w, q);
     status = make_result(a, w->next, made);
+    SAP_ASSERT(status != SAP_OK || *made);
     const size_t all = count && status == SAP_OK ? (size_t)(*made)->neighbors.offsets[count] : 0;
     const int64_t* names = a->tree->pieces[0].ids;
     const sap_neighbors* found = w->found[0];
+    SAP_ASSERT(!all || (found && names));
     for (size_t i = 0; i < all; i++) (*made)->ids[i] = names[found->ids[i]];
     const void* reals = found && found->distance2 ? (const void*)found->distance2 : NULL;
     if (found && found->distance2_f64) reals = found->distance2_f64;
@@ -351,7 +355,7 @@ static sap_status search(asking a, sap_status status, sap_cluster_neighbors** fo
     status = send_queries(&a, status == SAP_OK ? check(&a, found, "found") : status, &route);
     if (status == SAP_OK) status = has_all(a.tree) ? take_rows(&a, &w, &made) : bring_rows(&a, &route, &w, &made);
     for (int32_t p = 0; p < a.tree->piece_count && w.found; p++) sap_neighbors_free(w.found[p]);
-    sap_memory_release(device, w.found, (size_t)a.tree->piece_count * sizeof *w.found);
+    sap_memory_release(device, w.found, (size_t)a.tree->piece_count * sizeof(sap_neighbors*));
     sap_scratch_give(device, &w.lengths);
     sap_scratch_give(device, &w.rows);
     sap_route_close(&route);
