@@ -7,7 +7,7 @@
 
 enum {
     QUERIES = 32,    // that are searched before those before them go to their rows: memory has that long to bring them
-    CELLS = 4096,    // neighbours of a subtree's own points that a thread holds before they go to their rows
+    CELLS = 4096,    // neighbours that a thread holds, if no query has more
     LEAVES_RUN = 32, // leaves whose points a thread asks for at a time
     LIST_BYTES = 16, // of a key, in a long list of candidates
     ORDER_BITS = 12, // of sap_queries_order
@@ -156,6 +156,7 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
 static void call_rows(const answering* w, const int32_t* rows, int64_t first, int64_t count) {
     const sap_cluster_rows* into = &w->a->into;
     const size_t ids = (size_t)w->a->k * sizeof(int64_t), reals = (size_t)w->a->k * real_of(w);
+    if (w->a->k > CELLS / QUERIES) return; // too many
     for (int64_t i = 0; i < count; i++) {
         int64_t row = rows ? rows[i] : first + i;
         row = w->rows ? w->rows[row] : w->first_row + row;
@@ -300,7 +301,8 @@ sap_status sap_cluster_answer(const sap_cluster_asking* a, int32_t piece, const 
         answer_nothing(&w, queries->count);
         return SAP_OK;
     }
-    sap_status status = take_holdings(&w, 2 * QUERIES) ? SAP_OK : no_memory(&w, queries->count);
+    sap_status status =
+        take_holdings(&w, a->k <= CELLS / QUERIES ? 2 * QUERIES : 2) ? SAP_OK : no_memory(&w, queries->count);
     const bool orders = !a->ordered && queries->count >= SAP_QUERY_FEW;
     const int64_t slab = queries->count < SAP_QUERY_SLAB ? queries->count : SAP_QUERY_SLAB;
     if (status == SAP_OK && orders) status = sap_queries_reserve(w.piece->tree, slab, a->k == 1, &w.order);
