@@ -851,7 +851,7 @@ static void count_messages(rank_thread* r, void* context) {
     CHECK(said.messages <= 4 * (ranks - 1));
     CHECK(said.reductions <= 5);
     CHECK(said.asked <= (int64_t)here * 4);
-    const int64_t head = 8 * (ranks - 1), question = 4 * sizeof(float) + sizeof(int32_t) + answer;
+    const int64_t head = 8 * (ranks - 1), question = (int64_t)(4 * sizeof(float) + sizeof(int32_t)) + answer;
     CHECK(said.sent + said.received <= 2 * head + 2 * question * (said.asked + (int64_t)here * 2));
 
     const sap_points far = {s->points + (size_t)((rank + 1) % ranks) * MANY_POINTS * 3, MANY_POINTS, 3, 0};
