@@ -112,7 +112,7 @@ site_or_plane look(NODE node, int axis, PLACE query) {
 
 #ifdef SAP_CYCLE
 #define DEEPER(axis) ((axis) == SAP_AXES - 1 ? 0 : (axis) + 1)
-#define HIGHER(axis) ((axis) == 0 ? SAP_AXES - 1 : (axis) - 1)
+#define HIGHER(axis) ((axis) == 0 ? SAP_AXES - 1 : (axis)-1)
 #else
 #define DEEPER(axis) 0
 #define HIGHER(axis) 0
