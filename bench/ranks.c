@@ -128,7 +128,7 @@ static void work_alone(scene* c, side* s) {
 
 // One pass: *cpu the processor times of all ranks, *wall from the first's start to the last's end.
 static void take_pass(scene* c, side* s, double* cpu, double* wall) {
-    pthread_t threads[MOST_RANKS];
+    pthread_t threads[MOST_RANKS] = {0};
     if (!s->ranks) {
         const double start = bench_seconds(), cpu_start = thread_seconds();
         work_alone(c, s);

@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
     sap_comm* comm = NULL;
     sap_device* device = NULL;
     sap_point_set* set = NULL;
-    int64_t first, all;
+    int64_t first = 0, all = 0;
     MPI_Init(&count, &arguments);
     if (count != 4 || sap_comm_open_mpi(MPI_COMM_WORLD, NULL, &comm) != SAP_OK) MPI_Abort(MPI_COMM_WORLD, 2);
     const sap_device_options options = {.processor = SAP_CPU, .threads = 1, .log = log_error, .log_user = arguments[0]};
@@ -37,7 +37,10 @@ int main(int count, char** arguments) {
     if (status == SAP_OK)
         status = sap_points_read_part(device, arguments[1], SAP_FORMAT_AUTO, 32, NULL, sap_comm_rank(comm),
                                       sap_comm_size(comm), &first, &all, &set);
-    if (status != SAP_OK) sap_comm_abort(comm, status); // the others would wait
+    if (status != SAP_OK || !set) {
+        sap_comm_abort(comm, status); // the others would wait
+        return 1;
+    }
     status = search(comm, device, set, first, all, (int32_t)atoi(arguments[2]), arguments[3]);
     sap_point_set_free(set);
     sap_device_close(device);

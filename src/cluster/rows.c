@@ -83,7 +83,7 @@ static sap_status count_here(const asking* a, const sap_rows* q, const sap_rows*
     for (int32_t p = 0; p < a->tree->piece_count && status == SAP_OK && q->count; p++) {
         SAP_ASSERT(!p || some); // more than one subtree only among ranks
         status = count_piece(a, q, upper, a->tree->pieces[p].tree, p ? some : counts);
-        for (int64_t i = 0; i < q->count && status == SAP_OK && p; i++) counts[i] += some[i];
+        for (int64_t i = 0; i < q->count && status == SAP_OK && p && some; i++) counts[i] += some[i];
     }
     sap_progress_mute(false);
     return status;

@@ -9,7 +9,7 @@
 #define SAP_RAY_PARAM
 #define SAP_RAY
 // SwiftShader takes minutes over the branches that `? :` becomes.
-#define SAP_PICK(v, axis) mix(mix(v.z, v.y, axis == 1), v.x, axis == 0)
+#define SAP_PICK(v, axis) mix(mix((v).z, (v).y, (axis) == 1), (v).x, (axis) == 0)
 
 layout(std430, binding = 0) readonly buffer sap_mesh_bytes { uint mesh_words[]; };
 layout(std140, binding = 1) uniform sap_mesh_shape {

@@ -22,7 +22,7 @@ float sap_largest_magnitude(sap_vector v) {
 #endif
 
 #ifndef SAP_PICK
-#define SAP_PICK(v, axis) (axis == 0 ? v.x : axis == 1 ? v.y : v.z)
+#define SAP_PICK(v, axis) ((axis) == 0 ? (v).x : (axis) == 1 ? (v).y : (v).z)
 #endif
 SAP_FN float sap_pick(sap_vector v, int axis) {
     SAP_ASSERT(axis >= 0 && axis < 3);

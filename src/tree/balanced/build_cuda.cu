@@ -99,11 +99,11 @@ static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top
 template <typename real, int dims>
 static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
     constexpr size_t counting = sizeof(top_counting<real, dims>), tile = sizeof(top_tile<real, dims>);
-    static_assert(dims > 0 || (counting <= 65536 && tile <= 65536), "every GPU has room for them");
+    constexpr size_t larger = counting > tile ? counting : tile;
+    static_assert(dims > 0 || larger <= 65536, "every GPU has room for them");
     // If this GPU has no room for them, the kernels for any number of dimensions, which need less, are used.
     if constexpr (dims > 0)
-        if (counting > call->cuda->shared_bytes || tile > call->cuda->shared_bytes)
-            return launch_top<real, 0>(call, b, work);
+        if (larger > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
     const int64_t counters = top_blocks(call, (const void*)build_count<real, dims>, b.count, counting);
     const sap_cuda_grid movers = {top_blocks(call, (const void*)build_move<real, dims>, b.count, tile), TOP_THREADS,
                                   tile, false};
