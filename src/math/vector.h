@@ -1,4 +1,4 @@
-// Vectors of three floats, as C and CUDA have them; shaders have their own (mesh/texture.h, ray/intersect.h).
+// Vectors of three floats, as C and CUDA have them; shaders have their own (mesh/step_glsl.h, ray/intersect.h).
 #ifndef SAPWOOD_MATH_VECTOR_H
 #define SAPWOOD_MATH_VECTOR_H
 

@@ -2,12 +2,8 @@
 // mesh/access.h. Text for GLSL ES 3.10; needs math/dialect.h. The bytes are read as words of 32 bits, and places are numbers
 // of words.
 
-#define SAP_MESH_PARAM
-#define SAP_MESH
-// The ray is a global variable of the shader, as with textures.
-#define SAP_RAY_IS_GLOBAL
-#define SAP_RAY_PARAM
-#define SAP_RAY
+#include "mesh/step_glsl.h"
+
 // SwiftShader takes minutes over the branches that `? :` becomes.
 #define SAP_PICK(v, axis) mix(mix((v).z, (v).y, (axis) == 1), (v).x, (axis) == 0)
 
@@ -19,35 +15,6 @@ layout(std140, binding = 1) uniform sap_mesh_shape {
     int mesh_corners_at;
     int mesh_ids_at;
 };
-
-struct sap_vector {
-    float x;
-    float y;
-    float z;
-};
-
-struct sap_triangle {
-    sap_vector a;
-    sap_vector b;
-    sap_vector c;
-};
-
-struct sap_mesh_step {
-    bool is_leaf;
-    int axis;
-    float split;
-    uint right;
-    uint first;
-    int count;
-};
-
-sap_vector sap_vector_of(vec3 v) {
-    sap_vector w;
-    w.x = v.x;
-    w.y = v.y;
-    w.z = v.z;
-    return w;
-}
 
 sap_mesh_step sap_mesh_step_at(uint node) {
     uint bits = mesh_words[2u * node];

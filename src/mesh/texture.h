@@ -1,12 +1,7 @@
 // How shaders read a tree over triangles: the accessors of mesh/access.h over textures (mesh/textures_gl.c makes them).
 // Text for GLSL ES 3.00; needs math/dialect.h.
 
-#define SAP_MESH_PARAM
-#define SAP_MESH
-// The ray is a global variable of the shader: compilers of browsers copy parameters word by word.
-#define SAP_RAY_IS_GLOBAL
-#define SAP_RAY_PARAM
-#define SAP_RAY
+#include "mesh/step_glsl.h"
 
 uniform usampler2D mesh_nodes;     // RG32UI, a texel per node: bits and link; a leaf's bits are its first reference
 uniform usampler2D mesh_triangles; // RGBA32UI, three texels per reference, leaf by leaf: x y z of a corner, the number
@@ -14,36 +9,7 @@ uniform ivec2 mesh_shifts;         // binary logarithms of the textures' widths
 uniform vec3 mesh_lower;           // the tree's box
 uniform vec3 mesh_upper;
 
-struct sap_vector {
-    float x;
-    float y;
-    float z;
-};
-
-struct sap_triangle {
-    sap_vector a;
-    sap_vector b;
-    sap_vector c;
-};
-
-struct sap_mesh_step {
-    bool is_leaf;
-    int axis;
-    float split;
-    uint right;
-    uint first;
-    int count;
-};
-
 ivec2 sap_mesh_texel(int number, int shift) { return ivec2(number & ((1 << shift) - 1), number >> shift); }
-
-sap_vector sap_vector_of(vec3 v) {
-    sap_vector w;
-    w.x = v.x;
-    w.y = v.y;
-    w.z = v.z;
-    return w;
-}
 
 sap_mesh_step sap_mesh_step_at(uint node) {
     uvec2 at = texelFetch(mesh_nodes, sap_mesh_texel(int(node), mesh_shifts.x), 0).xy;
