@@ -1,6 +1,7 @@
 // The corners of a surface's triangles, three texels each, from a list of triangles: what a program draws without an
 // index. Vertices are those of surface/surface.glsl's second pass.
-#define SAP_PASS 3
+#define SAP_PASS    3
+#define SAP_SAMPLER sampler3D
 #include "surface/surface.glsl"
 #include "surface/crossing.h"
 
@@ -10,6 +11,8 @@ uniform vec3 slopes;
 uniform float facing;
 uniform bool low_inside;
 uniform int corners; // of all triangles
+uniform int list_width;
+uniform int first_row; // of the list: a row here is one there
 
 // Bits of floats, which every context can write.
 layout(location = 0) out uvec4 position;

@@ -45,7 +45,8 @@ static void count(sap_gl_call* call, web_surface* s, uint32_t samples) {
     sap_gl_pass pass = {.target = {s->counts[VERTICES], s->counts[TRIANGLES]},
                         .rectangle = {0, 0, size[0], size[1]},
                         .name = "counting triangles"};
-    const GLuint program = prepare(call, s, sap_glsl_surface, "#define SAP_PASS 0\n", &pass);
+    const GLuint program =
+        prepare(call, s, sap_glsl_surface, "#define SAP_SAMPLER sampler3D\n#define SAP_PASS 0\n", &pass);
     sap_gl_set_int(call, program, "counts_shift", sap_gl_shift_of(size[0]));
     sap_gl_set_uint(call, program, "samples", samples);
     sap_gl_draw(call, &pass);
