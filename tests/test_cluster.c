@@ -501,6 +501,24 @@ TEST(is_the_one_tree) {
         }
 }
 
+// Nodes of the upper levels begin where those of one tree over all points would, which is too large to be made here.
+TEST(as_many_points_as_there_may_be) {
+    static const int64_t counts[] = {1, 1000, INT64_C(1000000000000), (INT64_C(1) << 40) - 1};
+    uint64_t state = 3;
+    for (int c = 0; c < 4; c++)
+        for (int32_t depth = 0; depth < 20; depth++) {
+            const sap_cut cut = {.count = counts[c], .depth = 37};
+            const int64_t nodes = (int64_t)1 << depth, share = counts[c] >> depth, rest = counts[c] & (nodes - 1);
+            CHECK_EQUAL(sap_cut_rank(&cut, depth, 0), 0);
+            CHECK_EQUAL(sap_cut_rank(&cut, depth, nodes), counts[c]);
+            for (int n = 0; n < 20; n++) {
+                const int64_t node = random_below(&state, nodes);
+                CHECK_EQUAL(sap_cut_rank(&cut, depth, node), node * share + (node * rest >> depth));
+                CHECK_EQUAL(sap_cut_rank(&cut, depth, node), sap_cut_rank(&cut, depth + 1, 2 * node));
+            }
+        }
+}
+
 // ---- Failures
 
 // An engine over another one's handle, which fails at one message.

@@ -67,6 +67,11 @@ double sap_cut_value(uint64_t key, int32_t real_bits) {
 
 // ---- Which nodes
 
+int64_t sap_cut_rank(const sap_cut* cut, int32_t depth, int64_t index) {
+    SAP_ASSERT(depth <= cut->depth && cut->count >> COUNT_BITS == 0 && index <= INT64_MAX >> COUNT_BITS);
+    return index * cut->count >> depth;
+}
+
 // The rank that holds node `cell` of the deepest level.
 static int32_t owner_of(const sap_cut* cut, int32_t ranks, int64_t cell) {
     return (int32_t)((((cell + 1) * ranks - 1)) >> cut->deepest);
@@ -324,17 +329,10 @@ static int64_t divide(const level* l, const search* s) {
 }
 
 static search begin_search(const level* l, sap_cut_node node) {
-    const int32_t below = l->cut->depth - node.depth;
-    const sap_tree_shape whole = {.kind = SAP_TREE_BALANCED,
-                                  .depth = l->cut->depth,
-                                  .leaves = (int64_t)1 << l->cut->depth,
-                                  .leaf_share = l->cut->count >> l->cut->depth,
-                                  .leaf_rest = l->cut->count & (((int64_t)1 << l->cut->depth) - 1),
-                                  .leaf_bits = l->cut->depth};
     search s = {.node = node};
-    s.node.low = sap_leaf_rank(&whole, node.index << below);
-    s.middle = below ? sap_leaf_rank(&whole, (2 * node.index + 1) << (below - 1)) : s.node.low;
-    s.node.high = sap_leaf_rank(&whole, (node.index + 1) << below);
+    s.node.low = sap_cut_rank(l->cut, node.depth, node.index);
+    s.middle = node.depth < l->cut->depth ? sap_cut_rank(l->cut, node.depth + 1, 2 * node.index + 1) : s.node.low;
+    s.node.high = sap_cut_rank(l->cut, node.depth, node.index + 1);
     return s;
 }
 

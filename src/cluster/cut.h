@@ -50,6 +50,10 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut);
 sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut);
 void sap_cut_close(sap_device* device, sap_cut* cut);
 
+// Where the points of node `index` of a depth begin, in the sense of orders: that of its first leaf (sap_leaf_rank), but the
+// number of all leaves, times that of all points, may be more than fits into 64 bits.
+int64_t sap_cut_rank(const sap_cut* cut, int32_t depth, int64_t index);
+
 // Coordinates in their order as unsigned numbers, and back; minus zero is zero.
 uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis);
 double sap_cut_value(uint64_t key, int32_t real_bits);
