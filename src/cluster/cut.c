@@ -19,6 +19,7 @@ typedef struct search {
     int64_t left;     // points that still are to go left, of those in question
     int64_t tied_end; // tied[node.begin … tied_end - 1] are in question
     int64_t take;     // of the tied ones of this rank, how many go left
+    int32_t last;     // of the ranks before this one all do
     uint64_t key[SAP_MAX_DIMS + 1];
     int32_t axis, from, to; // keys [from, to) tell
     int32_t unknown;        // low bits of the key that is looked for
@@ -139,6 +140,17 @@ static sap_status find_boxes(level* l) {
     return SAP_OK;
 }
 
+// The bin that the median is in; it is still to be looked for there.
+static int64_t take_bin(search* s, const uint64_t* histogram, const int64_t bins) {
+    int64_t bin = 0;
+    while ((uint64_t)s->left >= histogram[bin]) {
+        s->left -= (int64_t)histogram[bin++];
+        SAP_ASSERT(bin < bins);
+    }
+    (void)bins; // without assertions
+    return bin;
+}
+
 // Whether a search looks for these bits of a key.
 static bool seeks(const search* s, int32_t key, int32_t shift) {
     return s->goes_on && s->to == key && shift < s->unknown;
@@ -230,12 +242,7 @@ static sap_status find_bits(level* l, const int32_t key, const int32_t shift, co
     for (int32_t i = 0; i < l->count; i++) {
         search* s = &l->searches[i];
         if (!seeks(s, key, shift)) continue;
-        const uint64_t* histogram = l->numbers + i * bins;
-        int64_t bin = 0;
-        while ((uint64_t)s->left >= histogram[bin]) {
-            s->left -= (int64_t)histogram[bin++];
-            SAP_ASSERT(bin < bins);
-        }
+        const int64_t bin = take_bin(s, l->numbers + i * bins, bins);
         s->key[key] |= (uint64_t)bin << shift;
         int64_t kept = s->node.begin;
         for (int64_t p = s->node.begin; p < s->tied_end; p++) {
@@ -285,20 +292,36 @@ static sap_status find_keys(level* l) {
     return SAP_OK;
 }
 
-// Of points that are equal in all that was looked at, the first of the ranks and rows go left.
+// Of points that are equal in all that was looked at, the first of the ranks and rows go left. The rank at which there are
+// enough of them is found as keys are, a few bits at a time.
 static sap_status share_ties(level* l) {
+    const int32_t rank = l->comm->rank;
     bool any = false;
-    for (int32_t i = 0; i < l->count; i++) any = any || l->searches[i].left > 0;
-    if (!any) return SAP_OK;
-    uint64_t *mine = l->numbers, *all = l->numbers + l->count;
-    for (int32_t i = 0; i < l->count; i++) mine[i] = (uint64_t)(l->searches[i].tied_end - l->searches[i].node.begin);
-    const sap_status status = sap_comm_gather(l->comm, l->device, mine, l->count * (int64_t)sizeof *mine, all);
-    if (status != SAP_OK) return status;
     for (int32_t i = 0; i < l->count; i++) {
         search* s = &l->searches[i];
-        int64_t room = s->left;
-        for (int32_t r = 0; r < l->comm->rank; r++) room -= (int64_t)all[(int64_t)r * l->count + i];
-        s->take = room < 0 ? 0 : room < (int64_t)mine[i] ? room : (int64_t)mine[i];
+        s->goes_on = s->left > 0;
+        any = any || s->goes_on;
+    }
+    for (int32_t shift = any ? log2_of(l->comm->size) : 0; shift > 0;) {
+        const int32_t bits = shift < FEW_BITS ? shift : FEW_BITS, above = shift;
+        const int64_t bins = (int64_t)1 << bits;
+        shift -= bits;
+        memset(l->numbers, 0, (size_t)(l->count * bins) * sizeof *l->numbers);
+        for (int32_t i = 0; i < l->count; i++) {
+            const search* s = &l->searches[i];
+            if (s->goes_on && rank >> above == s->last)
+                l->numbers[i * bins + (rank >> shift & (bins - 1))] = (uint64_t)(s->tied_end - s->node.begin);
+        }
+        const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * bins);
+        if (status != SAP_OK) return status;
+        for (int32_t i = 0; i < l->count; i++)
+            if (l->searches[i].goes_on)
+                l->searches[i].last =
+                    l->searches[i].last << bits | (int32_t)take_bin(&l->searches[i], l->numbers + i * bins, bins);
+    }
+    for (int32_t i = 0; i < l->count; i++) {
+        search* s = &l->searches[i];
+        if (s->goes_on && rank <= s->last) s->take = rank < s->last ? s->tied_end - s->node.begin : s->left;
     }
     return SAP_OK;
 }
@@ -423,7 +446,6 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     size_t numbers = nodes * (bins + 3); // with what lies beside guesses, and where they begin
     if (numbers < FEW_NODES * (((size_t)1 << MANY_BITS) + 3)) numbers = FEW_NODES * (((size_t)1 << MANY_BITS) + 3);
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
-    if (numbers < nodes * (nodes + 1)) numbers = nodes * (nodes + 1);
     const size_t rows = sap_align((size_t)cut->given * sizeof(int32_t)), searches = sap_align(nodes * sizeof(search));
     sap_scratch scratch = {NULL, 0};
     if (!sap_scratch_take(device, 2 * rows + 2 * searches + numbers * sizeof(uint64_t), &scratch))
