@@ -16,7 +16,7 @@ typedef struct moving {
     int64_t* leaving;                               // [all pieces]
     int64_t sent, received;                         // to and from other ranks
     unsigned char *out, *in;                        // for each rank the coordinates of all its points, then their ids
-    sap_scratch lists, points;
+    sap_scratch lists, leaving_points, arriving_points;
 } moving;
 
 static sap_status no_memory(const moving* m, int64_t points) {
@@ -94,32 +94,61 @@ typedef struct arrival {
     const unsigned char* point;
 } arrival;
 
-static bool ascend(const arrival* list, int64_t count) {
-    for (int64_t i = 1; i < count; i++)
-        if (list[i - 1].id > list[i].id) return false;
-    return true;
+// What there is for a subtree from one rank: `rows` of this one's, or what came from another.
+typedef struct part {
+    const int32_t* rows;
+    const unsigned char *coords, *ids;
+    int64_t count;
+} part;
+
+// Visits the parts of subtree number i: from lower ranks, from here, from higher ranks. `at` goes on with each in what came.
+static part next_part(const moving* m, int32_t i, int32_t rank, const unsigned char** at) {
+    const sap_cut_node* node = &m->cut->pieces[m->first + i];
+    if (rank == m->tree->comm->rank) return (part){m->cut->order + node->begin, NULL, NULL, node->end - node->begin};
+    const int64_t* counts = m->counts + (int64_t)rank * m->pieces;
+    size_t skipped = 0;
+    for (int32_t j = 0; j < i; j++) skipped += (size_t)counts[j];
+    const unsigned char* ids = *at + (size_t)m->receive[rank] * m->width;
+    const part p = {NULL, *at + skipped * m->width, ids + skipped * sizeof(int64_t), counts[i]};
+    *at = ids + (size_t)m->receive[rank] * sizeof(int64_t);
+    return p;
 }
 
-// Lists what there is for subtree number i: from lower ranks, from here, from higher ranks.
-static void list_arrivals(const moving* m, int32_t i, arrival* list) {
-    const sap_cut_node* node = &m->cut->pieces[m->first + i];
-    const unsigned char* part = m->in;
+// Whether the ids, which are copied, ascend.
+static bool copy_ids(const moving* m, int32_t i, int64_t* ids) {
+    const unsigned char* at = m->in;
+    int64_t count = 0;
+    bool ascends = true;
     for (int32_t r = 0; r < m->tree->comm->size; r++) {
-        if (r == m->tree->comm->rank) {
-            for (int64_t p = node->begin; p < node->end; p++)
-                *list++ = (arrival){id_of(m, m->cut->order[p]), point_of(m, m->cut->order[p])};
-            continue;
-        }
-        int64_t skipped = 0;
-        const int64_t count = m->counts[(int64_t)r * m->pieces + i];
-        for (int32_t j = 0; j < i; j++) skipped += m->counts[(int64_t)r * m->pieces + j];
-        const unsigned char* point = part + (size_t)skipped * m->width;
-        const unsigned char* id = part + (size_t)m->receive[r] * m->width + (size_t)skipped * sizeof(int64_t);
-        for (int64_t n = 0; n < count; n++, list++, point += m->width, id += sizeof(int64_t)) {
-            memcpy(&list->id, id, sizeof list->id);
-            list->point = point;
-        }
-        part += (size_t)m->receive[r] * (m->width + sizeof(int64_t));
+        const part p = next_part(m, i, r, &at);
+        if (p.rows)
+            for (int64_t n = 0; n < p.count; n++) ids[count + n] = id_of(m, p.rows[n]);
+        else if (p.count)
+            memcpy(ids + count, p.ids, (size_t)p.count * sizeof *ids);
+        for (int64_t n = count; n < count + p.count && ascends; n++) ascends = !n || ids[n - 1] <= ids[n];
+        count += p.count;
+    }
+    return ascends;
+}
+
+static void copy_coords(const moving* m, int32_t i, unsigned char* coords) {
+    const unsigned char* at = m->in;
+    for (int32_t r = 0; r < m->tree->comm->size; r++) {
+        const part p = next_part(m, i, r, &at);
+        const size_t bytes = (size_t)p.count * m->width;
+        for (int64_t n = 0; n < p.count && p.rows; n++)
+            memcpy(coords + (size_t)n * m->width, point_of(m, p.rows[n]), m->width);
+        if (p.count && !p.rows) memcpy(coords, p.coords, bytes);
+        coords += bytes;
+    }
+}
+
+static void list_arrivals(const moving* m, int32_t i, const int64_t* ids, arrival* list) {
+    const unsigned char* at = m->in;
+    for (int32_t r = 0; r < m->tree->comm->size; r++) {
+        const part p = next_part(m, i, r, &at);
+        for (int64_t n = 0; n < p.count; n++)
+            *list++ = (arrival){*ids++, p.rows ? point_of(m, p.rows[n]) : p.coords + (size_t)n * m->width};
     }
 }
 
@@ -129,7 +158,6 @@ enum { DIGIT = 11, DIGITS = 1 << DIGIT };
 // either array.
 static arrival* sort_arrivals(arrival* list, arrival* other, int64_t count) {
     uint64_t differ = 0;
-    if (ascend(list, count)) return list;
     for (int64_t i = 1; i < count; i++) differ |= (uint64_t)(list[i].id ^ list[0].id);
     for (int shift = 0; shift < 63; shift += DIGIT) {
         int64_t starts[DIGITS] = {0}, at = 0;
@@ -148,6 +176,32 @@ static arrival* sort_arrivals(arrival* list, arrival* other, int64_t count) {
     return list;
 }
 
+// The coordinates, and the ids in their order, which is that of arrival as a rule.
+static bool order_points(const moving* m, int32_t i, int64_t count, int64_t* ids, sap_scratch* coords) {
+    sap_device* device = m->tree->device;
+    const size_t coords_bytes = (size_t)count * m->width, list_bytes = (size_t)count * sizeof(arrival);
+    sap_scratch list = {NULL, 0};
+    if (copy_ids(m, i, ids)) {
+        if (!sap_scratch_take(device, coords_bytes + 1, coords)) return false;
+        copy_coords(m, i, coords->memory);
+        return true;
+    }
+    if (!sap_scratch_take(device, list_bytes, &list)) return false;
+    const bool taken = sap_scratch_take(device, list_bytes > coords_bytes ? list_bytes : coords_bytes, coords);
+    if (taken) {
+        arrival *in = (arrival*)(void*)list.memory, *other = (arrival*)(void*)coords->memory;
+        list_arrivals(m, i, ids, in);
+        const arrival* sorted = sort_arrivals(in, other, count);
+        if (sorted != in) memcpy(in, sorted, list_bytes);
+        for (int64_t p = 0; p < count; p++) {
+            ids[p] = in[p].id;
+            memcpy(coords->memory + (size_t)p * m->width, in[p].point, m->width);
+        }
+    }
+    sap_scratch_give(device, &list);
+    return taken;
+}
+
 static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_cluster_tree* tree = m->tree;
     const sap_cut_node* node = &m->cut->pieces[m->first + i];
@@ -155,8 +209,7 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_tree_options options = tree->options;
     options.drop_nonfinite = false; // none is left
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    const size_t list_bytes = sap_align((size_t)count * sizeof(arrival));
-    sap_scratch scratch = {NULL, 0};
+    sap_scratch coords = {NULL, 0};
     piece->ids = sap_memory_allocate(tree->device, (size_t)count * sizeof(int64_t));
     piece->count = count;
     piece->depth = node->depth;
@@ -170,25 +223,13 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
         piece->first = count ? m->first_id : -1;
         return sap_tree_build_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
-    const size_t coords_bytes = sap_align((size_t)count * m->width);
-    if (!piece->ids ||
-        !sap_scratch_take(tree->device, list_bytes + (list_bytes > coords_bytes ? list_bytes : coords_bytes), &scratch))
-        return no_memory(m, count);
-    arrival* list = (arrival*)(void*)scratch.memory;
-    unsigned char* coords = scratch.memory + list_bytes;
-    list_arrivals(m, i, list);
-    const arrival* sorted = sort_arrivals(list, (arrival*)(void*)coords, count);
-    if (sorted != list) memcpy(list, sorted, (size_t)count * sizeof *list);
-    sorted = list;
-    for (int64_t p = 0; p < count; p++) {
-        piece->ids[p] = sorted[p].id;
-        memcpy(coords + (size_t)p * m->width, sorted[p].point, m->width);
-    }
+    if (!piece->ids || !order_points(m, i, count, piece->ids, &coords)) return no_memory(m, count);
+    if (i + 1 == m->pieces) sap_scratch_give(tree->device, &m->arriving_points); // what is built now may lie there
     piece->first = -1;
     if (count && piece->ids[count - 1] - piece->ids[0] == count - 1) piece->first = piece->ids[0];
-    const sap_rows rows = {coords, count, tree->dims, tree->dims, tree->real_bits};
+    const sap_rows rows = {coords.memory, count, tree->dims, tree->dims, tree->real_bits};
     const sap_status status = sap_tree_build_slice(tree->device, &rows, &options, &slice, &piece->tree);
-    sap_scratch_give(tree->device, &scratch);
+    sap_scratch_give(tree->device, &coords);
     return status;
 }
 
@@ -232,10 +273,12 @@ static sap_status make_room(moving* m) {
     const size_t each = m->width + sizeof(int64_t);
     size_t in;
     const bool fits = sap_size_multiply((uint64_t)m->received, each, &in) && in < SIZE_MAX / 4;
-    const size_t out = sap_align((size_t)m->sent * each);
-    if (!fits || !sap_scratch_take(m->tree->device, out + in + 1, &m->points)) return no_memory(m, m->received);
-    m->out = m->points.memory;
-    m->in = m->out + out;
+    const size_t out = (size_t)m->sent * each;
+    if (!fits || !sap_scratch_take(m->tree->device, out + 1, &m->leaving_points) ||
+        !sap_scratch_take(m->tree->device, in + 1, &m->arriving_points))
+        return no_memory(m, m->received);
+    m->out = m->leaving_points.memory;
+    m->in = m->arriving_points.memory;
     return SAP_OK;
 }
 
@@ -254,8 +297,9 @@ sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t 
         pack(&m);
         status = exchange_points(&m);
     }
+    sap_scratch_give(tree->device, &m.leaving_points); // what is built next may lie there
     if (status == SAP_OK) status = sap_comm_agree(comm, tree->device, build_pieces(&m), NULL, 0);
     sap_scratch_give(tree->device, &m.lists);
-    sap_scratch_give(tree->device, &m.points);
+    sap_scratch_give(tree->device, &m.arriving_points);
     return status;
 }
