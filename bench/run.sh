@@ -9,6 +9,7 @@
 #   bench/run.sh gl-rays [--build FOLDER] [options of sapwood_gl_rays_bench]    rays through meshes in shaders
 #   bench/run.sh gl-surfaces [--build FOLDER] [options of sapwood_gl_surfaces_bench]    surfaces of volumes in shaders
 #   bench/run.sh gl-compact [--build FOLDER] [options of sapwood_gl_compact_bench]    compaction in shaders, in every form
+#   bench/run.sh scale [--build FOLDER] [--library RANKS] [--replay RANKS]    what thousands of simulated ranks send
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=$top/build/release
@@ -39,6 +40,9 @@ elif [ "${1-}" = gl-compact ]; then
     shift
 elif [ "${1-}" = gl-rays ]; then
     target=sapwood_gl_rays_bench
+    shift
+elif [ "${1-}" = scale ]; then
+    target=sapwood_scale_bench
     shift
 fi
 while [ $# -gt 0 ]; do
@@ -74,7 +78,7 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
 
-case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_ranks_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
+case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_ranks_bench | sapwood_scale_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
 if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.

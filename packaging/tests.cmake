@@ -30,6 +30,10 @@ foreach(source IN LISTS sapwood_tests)
   endif()
 endforeach()
 
+# Ranks that are simulated.
+target_sources(test_scale PRIVATE ${PROJECT_SOURCE_DIR}/bench/simulated.c ${PROJECT_SOURCE_DIR}/bench/schedule.c
+  ${PROJECT_SOURCE_DIR}/bench/schedule_run.c)
+
 # Ranks that are processes. An MPI that does not start ranks here (as root, on few processors) is told to.
 if(SAPWOOD_HAVE_MPI AND MPIEXEC_EXECUTABLE)
   add_executable(mpi_cluster ${PROJECT_SOURCE_DIR}/tests/mpi/cluster.c ${PROJECT_SOURCE_DIR}/src/cluster/mpi/comm_mpi.c)
