@@ -31,7 +31,7 @@ typedef struct rank_thread {
 static void* run_rank(void* argument) {
     rank_thread* r = argument;
     sap_device_options options = watched(&r->w);
-    options.threads = 1;
+    options.threads = 1 << sap_comm_rank(r->comm) % 3; // which share nodes
     if (CHECK_STATUS(sap_device_open(&options, &r->device), SAP_OK)) {
         r->work(r, r->context);
         sap_device_close(r->device);
@@ -229,6 +229,12 @@ static void check_share(const scene* s, const sap_cluster_tree* tree) {
     if (power && shares) CHECK(info.count_here <= share);
     CHECK(info.count_here <= share + share / 16 + leaf);
     for (int32_t a = 0; a < s->dims; a++) CHECK(info.lower[a] == one.lower[a] && info.upper[a] == one.upper[a]);
+}
+
+static void check_parts(const scene* s, const sap_cluster_tree* tree) {
+    for (int32_t i = 0; i < tree->piece_count; i++) check_piece(s, &tree->pieces[i]);
+    check_top(s, tree);
+    check_share(s, tree);
 }
 
 // ---- Answers
@@ -462,9 +468,7 @@ static void check_scene(rank_thread* r, void* context) {
     sap_cluster_tree* tree = NULL;
     if (CHECK_STATUS(build_over(r, &share, s->with_ids ? ids : NULL, &s->options, &tree), SAP_OK)) {
         if (s->chance / 256 % 2) check_rebuild(s, tree);
-        for (int32_t i = 0; i < tree->piece_count; i++) check_piece(s, &tree->pieces[i]);
-        check_top(s, tree);
-        check_share(s, tree);
+        check_parts(s, tree);
         cloud queries = queries_of(s, sap_comm_rank(r->comm));
         check_nearest(s, tree, &queries);
         check_radius(s, tree, &queries);
@@ -472,6 +476,39 @@ static void check_scene(rank_thread* r, void* context) {
         check_self(s, tree);
         check_pairs(s, tree);
         cloud_free(&queries);
+    }
+    sap_cluster_free(tree);
+    cloud_free(&share);
+    free(ids);
+}
+
+static sap_status rebuild_over(sap_cluster_tree* tree, const cloud* c, const int64_t* ids) {
+    return sap_cluster_rebuild(tree, (sap_points){c->coords, c->count, c->dims, c->stride}, ids);
+}
+
+// The tree over points that lie near those of the tree before, but some of them: medians are not all where they are looked
+// for first.
+static void check_moved(rank_thread* r, const scene* s, sap_cluster_tree* tree, const cloud* share,
+                        const int64_t* ids) {
+    cloud moved = cloud_make(share->count, share->dims, share->real_bits, 0);
+    for (int64_t i = 0; i < share->count; i++)
+        for (int32_t a = 0; a < share->dims; a++)
+            cloud_set(&moved, i, a, (sap_comm_rank(r->comm) || i % 5 ? 1.0001 : -3) * cloud_get(share, i, a));
+    CHECK_STATUS(rebuild_over(tree, &moved, ids), SAP_OK);
+    CHECK_STATUS(rebuild_over(tree, share, ids), SAP_OK);
+    check_parts(s, tree);
+    cloud_free(&moved);
+}
+
+static void check_cut(rank_thread* r, void* context) {
+    const scene* s = context;
+    int64_t* ids;
+    cloud share = share_of(s, sap_comm_rank(r->comm), &ids);
+    sap_cluster_tree* tree = NULL;
+    if (CHECK_STATUS(build_over(r, &share, s->with_ids ? ids : NULL, &s->options, &tree), SAP_OK)) {
+        check_parts(s, tree);
+        check_rebuild(s, tree);
+        check_moved(r, s, tree, &share, s->with_ids ? ids : NULL);
     }
     sap_cluster_free(tree);
     cloud_free(&share);
@@ -499,6 +536,20 @@ TEST(is_the_one_tree) {
             on_threads(s.ranks, check_scene, &s);
             close_scene(&s);
         }
+}
+
+// So many points that several threads work on one node.
+TEST(threads_share_a_node) {
+    NEEDS_RANKS;
+    static const family kinds[] = {FAMILY_UNIFORM, FAMILY_EQUAL, FAMILY_LATTICE};
+    for (int i = 0; i < 6; i++) {
+        scene s = {.kind = kinds[i % 3], .size = 110000, .dims = 2, .real_bits = 32, .ranks = 3, .with_ids = i >= 3};
+        s.give = s.with_ids ? OWNERS_RANDOM : OWNERS_BLOCKS;
+        s.chance = 64 + (uint64_t)i;
+        open_scene(&s);
+        on_threads(s.ranks, check_cut, &s);
+        close_scene(&s);
+    }
 }
 
 // Nodes of the upper levels begin where those of one tree over all points would, which is too large to be made here.

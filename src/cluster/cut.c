@@ -1,5 +1,6 @@
 #include "cluster/cut.h"
 #include "base/assert.h"
+#include "base/team.h"
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@ enum {
     FEW_NODES = 4, // for which histograms may be larger
     FEW_BITS = 8,
     MANY_BITS = 11,
-    COUNT_BITS = 40 // of points
+    COUNT_BITS = 40,    // of points
+    STRETCH = 1 << 14,  // rows that are worth a thread
+    MOST_STRETCHES = 64 // of one level
 };
 
 // A node of this level, while its median is looked for.
@@ -20,10 +23,14 @@ typedef struct search {
     int64_t tied_end; // tied[node.begin … tied_end - 1] are in question
     int64_t take;     // of the tied ones of this rank, how many go left
     int32_t last;     // of the ranks before this one all do
+    int64_t gone;     // of this rank's points, how many have gone left
+    int64_t bin;      // that the median is in
+    uint64_t first;   // key, as far as it is looked for, that is guessed
     uint64_t key[SAP_MAX_DIMS + 1];
     int32_t axis, from, to; // keys [from, to) tell
     int32_t unknown;        // low bits of the key that is looked for
     bool goes_on;           // a key is looked for
+    bool is_counted;        // bits of it now
 } search;
 
 // What the searches of a level share.
@@ -37,6 +44,13 @@ typedef struct level {
     int32_t* moved;
     uint64_t* numbers; // boxes, histograms, counts
     int32_t id_bits;
+    int32_t key, shift; // that are counted, of bits from `shift` on
+    int64_t bins;
+    bool is_guess;     // bins lie around a guess, but the first and the last one; else they are of all keys
+    int32_t stretches; // of a node's rows, each of which a thread works on
+    uint64_t *partial,
+        *room;     // boxes and histograms of the stretches: the numbers, or if there are several a node, room
+    int64_t* kept; // [nodes * stretches] rows of each that are tied, or go left
 } level;
 
 uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis) {
@@ -90,6 +104,55 @@ static void set_owner(const sap_cut* cut, int32_t ranks, sap_cut_node* node, boo
     *is_piece = owner_of(cut, ranks, ((node->index + 1) << below) - 1) == node->owner;
 }
 
+// Nodes, or stretches of them, are shared out among threads.
+static void run_nodes(level* l, sap_part* part) { sap_team_run(l->device->options.threads, l->count, part, l); }
+static void run_stretches(level* l, sap_part* part) {
+    sap_team_run(l->device->options.threads, (int64_t)l->count * l->stretches, part, l);
+}
+
+// Rows from `from` to `end` - 1 of a node.
+typedef struct stretch {
+    search* s;
+    int64_t from, end;
+} stretch;
+
+static stretch stretch_until(const level* l, int64_t part, int64_t end) {
+    search* s = &l->searches[part / l->stretches];
+    const int64_t i = part % l->stretches, length = end - s->node.begin;
+    return (stretch){s, s->node.begin + length * i / l->stretches, s->node.begin + length * (i + 1) / l->stretches};
+}
+
+static stretch stretch_of(const level* l, int64_t part) {
+    return stretch_until(l, part, l->searches[part / l->stretches].node.end);
+}
+
+static stretch tied_stretch_of(const level* l, int64_t part) {
+    return stretch_until(l, part, l->searches[part / l->stretches].tied_end);
+}
+
+// Where there are fewer nodes than threads, several of these work on each.
+static void choose_stretches(level* l) {
+    const int64_t rows = l->cut->given / l->count / STRETCH, fit = MOST_STRETCHES / l->count;
+    int64_t n = 2 * (int64_t)l->device->options.threads / l->count;
+    if (n > rows) n = rows;
+    if (n > fit) n = fit;
+    l->stretches = n < 2 || !l->room ? 1 : (int32_t)n;
+    l->partial = l->stretches > 1 ? l->room : l->numbers;
+}
+
+// Brings together what stretches have found: `each` numbers of every one.
+static void join_numbers(const level* l, int64_t each, bool smallest) {
+    for (int64_t i = 0; i < l->count && l->stretches > 1; i++) {
+        uint64_t* all = l->numbers + i * each;
+        memcpy(all, l->partial + i * l->stretches * each, (size_t)each * sizeof *all);
+        for (int64_t j = 1; j < l->stretches; j++) {
+            const uint64_t* some = l->partial + (i * l->stretches + j) * each;
+            for (int64_t n = 0; n < each; n++)
+                all[n] = !smallest ? all[n] + some[n] : some[n] < all[n] ? some[n] : all[n];
+        }
+    }
+}
+
 // ---- Medians
 
 static uint64_t key_of(const level* l, const search* s, int32_t row, int32_t key) {
@@ -98,20 +161,31 @@ static uint64_t key_of(const level* l, const search* s, int32_t row, int32_t key
     return sap_cut_key(l->cut->rows, row, (s->axis + key) % dims);
 }
 
+// The box of some of a node's points, all of which are in question.
+static void find_box(void* context, int64_t part, int32_t worker) {
+    const level* l = context;
+    const int32_t dims = l->cut->rows->dims;
+    const stretch rows = stretch_of(l, part);
+    uint64_t* box = l->partial + part * 2 * dims;
+    (void)worker;
+    memset(box, 255, 2 * (size_t)dims * sizeof *box);
+    for (int64_t p = rows.from; p < rows.end; p++) {
+        const int32_t row = l->cut->order[p];
+        l->tied[p] = row;
+        for (int32_t a = 0; a < dims; a++) {
+            const uint64_t key = sap_cut_key(l->cut->rows, row, a);
+            if (key < box[a]) box[a] = key;
+            if (~key < box[dims + a]) box[dims + a] = ~key;
+        }
+    }
+}
+
 // The boxes of all nodes, as keys: smallest, and the largest inverted. Then axes, and where searches begin.
 static sap_status find_boxes(level* l) {
     const int32_t dims = l->cut->rows->dims, bits = l->cut->rows->real_bits;
     const int64_t each = 2 * (int64_t)dims;
-    memset(l->numbers, 255, (size_t)(l->count * each) * sizeof *l->numbers);
-    for (int32_t i = 0; i < l->count; i++) {
-        uint64_t* box = l->numbers + i * each;
-        for (int64_t p = l->searches[i].node.begin; p < l->searches[i].node.end; p++)
-            for (int32_t a = 0; a < dims; a++) {
-                const uint64_t key = sap_cut_key(l->cut->rows, l->cut->order[p], a);
-                if (key < box[a]) box[a] = key;
-                if (~key < box[dims + a]) box[dims + a] = ~key;
-            }
-    }
+    run_stretches(l, find_box);
+    join_numbers(l, each, true);
     const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
     if (status != SAP_OK) return status;
     for (int32_t i = 0; i < l->count; i++) {
@@ -130,6 +204,7 @@ static sap_status find_boxes(level* l) {
         if (l->cut->options->axis == SAP_AXIS_CYCLE) axis = s->node.depth % dims;
         s->axis = s->node.high - s->node.low < 2 ? 0 : axis;
         s->left = s->middle - s->node.low;
+        s->tied_end = s->node.end;
         const bool trivial = s->left == 0 || s->left == s->node.high - s->node.low;
         s->from = s->to = equal ? dims : 0; // equal points differ in their ids, if in anything
         s->goes_on = !trivial && (!equal || l->cut->ids);
@@ -151,15 +226,122 @@ static int64_t take_bin(search* s, const uint64_t* histogram, const int64_t bins
     return bin;
 }
 
+// What a loop over rows needs to know of a search: a copy, which nothing that the loop writes can change.
+typedef struct binning {
+    sap_rows rows;
+    const int64_t* ids; // if they are the key
+    int32_t axis, shift;
+    uint64_t bins, first;
+    bool is_guess;
+} binning;
+
+static binning binning_of(const level* l, const search* s) {
+    const int32_t dims = l->cut->rows->dims;
+    return (binning){.rows = *l->cut->rows,
+                     .ids = l->key == dims ? l->cut->ids : NULL,
+                     .axis = (s->axis + l->key) % dims,
+                     .shift = l->shift,
+                     .bins = (uint64_t)l->bins,
+                     .first = s->first,
+                     .is_guess = l->is_guess};
+}
+
+static int64_t bin_of(const binning* b, int32_t row) {
+    const uint64_t key = (b->ids ? (uint64_t)b->ids[row] : sap_cut_key(&b->rows, row, b->axis)) >> b->shift;
+    if (!b->is_guess) return (int64_t)(key & (b->bins - 1));
+    if (key < b->first) return 0;
+    return (int64_t)(key - b->first < b->bins - 2 ? key - b->first + 1 : b->bins - 1);
+}
+
+static void count_bits(void* context, int64_t part, int32_t worker) {
+    const level* l = context;
+    const stretch rows = tied_stretch_of(l, part);
+    uint64_t* histogram = l->partial + part * l->bins;
+    (void)worker;
+    memset(histogram, 0, (size_t)l->bins * sizeof *histogram);
+    if (!rows.s->is_counted) return;
+    const binning b = binning_of(l, rows.s);
+    const int32_t* tied = l->tied;
+    for (int64_t p = rows.from; p < rows.end; p++) histogram[bin_of(&b, tied[p])]++;
+}
+
+// Takes the median's bits. Where they are not what was guessed, nothing is known.
+static void choose_bin(void* context, int64_t node, int32_t worker) {
+    const level* l = context;
+    search* s = &l->searches[node];
+    (void)worker;
+    if (!s->is_counted) return;
+    const int64_t left = s->left;
+    s->bin = take_bin(s, l->numbers + node * l->bins, l->bins);
+    if (!l->is_guess) {
+        s->key[l->key] |= (uint64_t)s->bin << l->shift;
+    } else if (s->bin == 0 || s->bin == l->bins - 1) {
+        s->left = left;
+        s->is_counted = false;
+    } else {
+        s->key[0] = (s->first + (uint64_t)s->bin - 1) << l->shift;
+        s->unknown = l->shift;
+    }
+}
+
+// Keeps in question what shares the median's bits.
+static void keep_tied(void* context, int64_t part, int32_t worker) {
+    const level* l = context;
+    const stretch rows = tied_stretch_of(l, part);
+    (void)worker;
+    if (!rows.s->is_counted) return;
+    const binning b = binning_of(l, rows.s);
+    const int64_t bin = rows.s->bin;
+    int64_t kept = rows.from;
+    for (int64_t p = rows.from; p < rows.end; p++)
+        if (bin_of(&b, l->tied[p]) == bin) l->tied[kept++] = l->tied[p];
+    l->kept[part] = kept - rows.from;
+}
+
+static void join_tied(void* context, int64_t node, int32_t worker) {
+    const level* l = context;
+    search* s = &l->searches[node];
+    (void)worker;
+    if (!s->is_counted) return;
+    int64_t at = s->node.begin;
+    for (int64_t part = node * l->stretches; part < (node + 1) * l->stretches; part++) {
+        const int64_t from = tied_stretch_of(l, part).from;
+        if (at != from) memmove(l->tied + at, l->tied + from, (size_t)l->kept[part] * sizeof *l->tied);
+        at += l->kept[part];
+    }
+    s->tied_end = at;
+}
+
+// Counts bits of the keys in question over all ranks, and takes the medians'.
+static sap_status count_round(level* l) {
+    run_stretches(l, count_bits);
+    join_numbers(l, l->bins, false);
+    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * l->bins);
+    if (status != SAP_OK) return status;
+    run_nodes(l, choose_bin);
+    run_stretches(l, keep_tied);
+    run_nodes(l, join_tied);
+    return SAP_OK;
+}
+
 // Whether a search looks for these bits of a key.
 static bool seeks(const search* s, int32_t key, int32_t shift) {
     return s->goes_on && s->to == key && shift < s->unknown;
 }
 
-static bool any_seeks(const level* l, int32_t key, int32_t shift) {
-    for (int32_t i = 0; i < l->count; i++)
-        if (seeks(&l->searches[i], key, shift)) return true;
-    return false;
+// The next bits of the keys in question, if any are.
+static sap_status find_bits(level* l, int32_t key, int32_t shift, int32_t bits) {
+    bool any = false;
+    l->key = key;
+    l->shift = shift;
+    l->bins = (int64_t)1 << bits;
+    l->is_guess = false;
+    for (int32_t i = 0; i < l->count; i++) {
+        search* s = &l->searches[i];
+        s->is_counted = seeks(s, key, shift);
+        any = any || s->is_counted;
+    }
+    return any ? count_round(l) : SAP_OK;
 }
 
 // The plane of an earlier cut that split the same node by the same axis, or NULL.
@@ -185,73 +367,23 @@ static uint64_t key_of_value(double value, int32_t real_bits) {
 
 // The medians of points that have moved a little lie near those from before: the high bits of the first key are looked for
 // in as many bins around the last one, with one more on either side. Searches whose median lies elsewhere begin as ever.
-static sap_status guess_bits(level* l, const int32_t shift, const int32_t bits) {
-    const int64_t bins = ((int64_t)1 << bits) + 2;
-    uint64_t* guesses = l->numbers + l->count * bins;
+static sap_status guess_bits(level* l, int32_t shift, int32_t bits) {
+    const uint64_t half = UINT64_C(1) << (bits - 1);
     bool any = false;
-    memset(l->numbers, 0, (size_t)(l->count * (bins + 1)) * sizeof *l->numbers);
+    l->key = 0;
+    l->shift = shift;
+    l->bins = ((int64_t)1 << bits) + 2;
+    l->is_guess = true;
     for (int32_t i = 0; i < l->count; i++) {
-        const search* s = &l->searches[i];
+        search* s = &l->searches[i];
         const sap_cut_plane* plane = seeks(s, 0, shift) ? last_of(l, s) : NULL;
-        uint64_t* histogram = l->numbers + i * bins;
+        s->is_counted = plane != NULL;
         if (!plane) continue;
-        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift,
-                       half = (uint64_t)(bins - 2) / 2;
-        const uint64_t first = middle < half ? 0 : middle - half;
-        guesses[i] = first + 1;
+        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift;
+        s->first = middle < half ? 0 : middle - half;
         any = true;
-        for (int64_t p = s->node.begin; p < s->tied_end; p++) {
-            const uint64_t key = key_of(l, s, l->tied[p], 0) >> shift;
-            const uint64_t bin = key < first ? 0 : key - first + 1;
-            histogram[bin < (uint64_t)bins ? bin : (uint64_t)bins - 1]++;
-        }
     }
-    if (!any) return SAP_OK;
-    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * bins);
-    if (status != SAP_OK) return status;
-    for (int32_t i = 0; i < l->count; i++) {
-        search* s = &l->searches[i];
-        const uint64_t* histogram = l->numbers + i * bins;
-        int64_t left = s->left, bin = 0, kept = s->node.begin;
-        if (!guesses[i]) continue;
-        while (bin < bins && (uint64_t)left >= histogram[bin]) left -= (int64_t)histogram[bin++];
-        if (bin == 0 || bin >= bins - 1) continue;
-        const uint64_t high = guesses[i] - 1 + (uint64_t)bin - 1;
-        s->left = left;
-        s->key[0] = high << shift;
-        s->unknown = shift;
-        for (int64_t p = s->node.begin; p < s->tied_end; p++)
-            if (key_of(l, s, l->tied[p], 0) >> shift == high) l->tied[kept++] = l->tied[p];
-        s->tied_end = kept;
-    }
-    return SAP_OK;
-}
-
-// Counts the next bits of the keys in question over all ranks, and takes the median's.
-static sap_status find_bits(level* l, const int32_t key, const int32_t shift, const int32_t bits) {
-    const int64_t bins = (int64_t)1 << bits;
-    memset(l->numbers, 0, (size_t)(l->count * bins) * sizeof *l->numbers);
-    for (int32_t i = 0; i < l->count; i++) {
-        const search* s = &l->searches[i];
-        uint64_t* histogram = l->numbers + i * bins;
-        for (int64_t p = s->node.begin; p < s->tied_end && seeks(s, key, shift); p++)
-            histogram[key_of(l, s, l->tied[p], key) >> shift & (uint64_t)(bins - 1)]++;
-    }
-    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * bins);
-    if (status != SAP_OK) return status;
-    for (int32_t i = 0; i < l->count; i++) {
-        search* s = &l->searches[i];
-        if (!seeks(s, key, shift)) continue;
-        const int64_t bin = take_bin(s, l->numbers + i * bins, bins);
-        s->key[key] |= (uint64_t)bin << shift;
-        int64_t kept = s->node.begin;
-        for (int64_t p = s->node.begin; p < s->tied_end; p++) {
-            const int32_t row = l->tied[p];
-            if ((int64_t)(key_of(l, s, row, key) >> shift & (uint64_t)(bins - 1)) == bin) l->tied[kept++] = row;
-        }
-        s->tied_end = kept;
-    }
-    return SAP_OK;
+    return any ? count_round(l) : SAP_OK;
 }
 
 // The bits below those that are guessed, from where rounds go on as ever: bins reach over a sixteenth of an octave of
@@ -279,7 +411,7 @@ static sap_status find_keys(level* l) {
         for (int32_t left = all; left > 0 && status == SAP_OK;) {
             const int32_t bits = left < step ? left : step;
             left -= bits;
-            if (any_seeks(l, key, left)) status = find_bits(l, key, left, bits);
+            status = find_bits(l, key, left, bits);
         }
         if (status != SAP_OK) return status;
         for (int32_t i = 0; i < l->count; i++) {
@@ -336,19 +468,49 @@ static bool goes_left(const level* l, const search* s, int32_t row, int64_t* tak
     return (*taken)++ < s->take;
 }
 
-// Moves a node's rows into its halves, keeping their order; how many go left.
-static int64_t divide(const level* l, const search* s) {
+// Where some equal points go left and others do not, they are counted from the node's first row on, by one thread.
+static stretch half_stretch_of(const level* l, int64_t part) {
+    search* s = &l->searches[part / l->stretches];
+    if (s->take == 0 || s->take == s->tied_end - s->node.begin) return stretch_of(l, part);
+    return (stretch){s, part % l->stretches ? s->node.end : s->node.begin, s->node.end};
+}
+
+// Divides the rows of a stretch, keeping their order.
+static void divide(void* context, int64_t part, int32_t worker) {
+    const level* l = context;
+    const stretch rows = half_stretch_of(l, part);
     int32_t* order = l->cut->order;
-    int64_t left = s->node.begin, right = 0, taken = 0;
-    for (int64_t p = s->node.begin; p < s->node.end; p++) {
+    int64_t left = rows.from, right = rows.from, taken = 0;
+    (void)worker;
+    for (int64_t p = rows.from; p < rows.end; p++) {
         const int32_t row = order[p];
-        if (goes_left(l, s, row, &taken))
+        if (goes_left(l, rows.s, row, &taken))
             order[left++] = row;
         else
             l->moved[right++] = row;
     }
-    memcpy(order + left, l->moved, (size_t)right * sizeof *order);
-    return left - s->node.begin;
+    l->kept[part] = left - rows.from;
+}
+
+// Moves a node's rows into its halves.
+static void join_halves(void* context, int64_t node, int32_t worker) {
+    const level* l = context;
+    search* s = &l->searches[node];
+    const int64_t first = node * l->stretches, end = first + l->stretches;
+    int32_t *order = l->cut->order, *at = order + s->node.begin;
+    (void)worker;
+    for (int64_t part = first; part < end; part++) {
+        const int32_t* from = order + half_stretch_of(l, part).from;
+        if (at != from) memmove(at, from, (size_t)l->kept[part] * sizeof *at);
+        at += l->kept[part];
+    }
+    s->gone = at - (order + s->node.begin);
+    for (int64_t part = first; part < end; part++) {
+        const stretch rows = half_stretch_of(l, part);
+        const int64_t right = rows.end - rows.from - l->kept[part];
+        memcpy(at, l->moved + rows.from, (size_t)right * sizeof *at);
+        at += right;
+    }
 }
 
 static search begin_search(const level* l, sap_cut_node node) {
@@ -376,22 +538,19 @@ static void take_up(const level* l, sap_cut_node node, search* next, int32_t* co
 static sap_status split_level(level* l, search* next, int32_t* next_count) {
     sap_cut* cut = l->cut;
     *next_count = 0;
-    for (int32_t i = 0; i < l->count; i++) {
-        search* s = &l->searches[i];
-        s->tied_end = s->node.end;
-        memcpy(l->tied + s->node.begin, cut->order + s->node.begin,
-               (size_t)(s->node.end - s->node.begin) * sizeof *l->tied);
-    }
+    choose_stretches(l);
     sap_status status = find_boxes(l);
     if (status == SAP_OK) status = find_keys(l);
     if (status == SAP_OK) status = share_ties(l);
+    if (status == SAP_OK) run_stretches(l, divide);
+    if (status == SAP_OK) run_nodes(l, join_halves);
     for (int32_t i = 0; i < l->count && status == SAP_OK; i++) {
         const search* s = &l->searches[i];
         const sap_cut_node* n = &s->node;
-        const int64_t left = divide(l, s);
         cut->planes[cut->plane_count++] =
             (sap_cut_plane){n->index, n->depth, s->axis, sap_cut_value(s->key[0], cut->rows->real_bits)};
-        sap_cut_node less = {.index = 2 * n->index, .depth = n->depth + 1, .begin = n->begin, .end = n->begin + left};
+        sap_cut_node less = {
+            .index = 2 * n->index, .depth = n->depth + 1, .begin = n->begin, .end = n->begin + s->gone};
         sap_cut_node more = {.index = 2 * n->index + 1, .depth = n->depth + 1, .begin = less.end, .end = n->end};
         take_up(l, less, next, next_count);
         take_up(l, more, next, next_count);
@@ -443,12 +602,16 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     cut->deepest = cut->depth < wanted ? cut->depth : wanted;
     // A level has at most one node for each place where the shares of two ranks meet.
     const size_t nodes = (size_t)comm->size, bins = (size_t)1 << (nodes <= FEW_NODES ? MANY_BITS : FEW_BITS);
-    size_t numbers = nodes * (bins + 3); // with what lies beside guesses, and where they begin
-    if (numbers < FEW_NODES * (((size_t)1 << MANY_BITS) + 3)) numbers = FEW_NODES * (((size_t)1 << MANY_BITS) + 3);
+    const size_t most_bins = ((size_t)1 << MANY_BITS) + 2; // with what lies beside guesses
+    size_t numbers = nodes * (bins + 2);
+    if (numbers < FEW_NODES * most_bins) numbers = FEW_NODES * most_bins;
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
     const size_t rows = sap_align((size_t)cut->given * sizeof(int32_t)), searches = sap_align(nodes * sizeof(search));
+    const size_t kept = sap_align((nodes < MOST_STRETCHES ? MOST_STRETCHES : nodes) * sizeof(int64_t));
+    const bool stretches = device->options.threads > 1 && cut->given >= 2 * STRETCH;
+    const size_t room = stretches ? MOST_STRETCHES * most_bins : 0;
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(device, 2 * rows + 2 * searches + numbers * sizeof(uint64_t), &scratch))
+    if (!sap_scratch_take(device, 2 * rows + 2 * searches + kept + (numbers + room) * sizeof(uint64_t), &scratch))
         status = sap_fail(device, SAP_ERROR_MEMORY, "no memory to divide %lld points", (long long)cut->given);
     status = sap_comm_agree(comm, device, status, NULL, 0);
     if (status == SAP_OK) {
@@ -456,7 +619,10 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
         level l = {.comm = comm, .device = device, .cut = cut, .tied = (int32_t*)(void*)at};
         l.moved = (int32_t*)(void*)(at + rows);
         search* both[2] = {(search*)(void*)(at + 2 * rows), (search*)(void*)(at + 2 * rows + searches)};
-        l.numbers = (uint64_t*)(void*)(at + 2 * rows + 2 * searches);
+        at += 2 * rows + 2 * searches;
+        l.kept = (int64_t*)(void*)at;
+        l.numbers = (uint64_t*)(void*)(at + kept);
+        if (room) l.room = l.numbers + numbers;
         status = find_pieces(&l, both);
     }
     sap_scratch_give(device, &scratch);

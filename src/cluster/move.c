@@ -1,7 +1,10 @@
 // Points go where the cut sends them, all at once; then this rank builds its subtrees over them.
 #include "base/assert.h"
+#include "base/team.h"
 #include "cluster/cluster.h"
 #include <string.h>
+
+enum { PACKED_AT_ONCE = 8192 }; // by a thread
 
 // One exchange of points: how many go where, and what goes.
 typedef struct moving {
@@ -27,11 +30,14 @@ static sap_status no_memory(const moving* m, int64_t points) {
 static sap_status exchange_counts(moving* m) {
     const int32_t ranks = m->tree->comm->size;
     const sap_cut* cut = m->cut;
+    int64_t gone = 0;
     memset(m->bytes_out, 0, (size_t)ranks * sizeof(int64_t));
     memset(m->send, 0, (size_t)ranks * sizeof(int64_t));
     for (int32_t i = 0; i < cut->piece_count; i++) {
         const sap_cut_node* p = &cut->pieces[i];
+        SAP_ASSERT(p->begin == gone || p->begin == p->end);
         m->leaving[i] = p->end - p->begin;
+        gone += m->leaving[i];
         m->bytes_out[p->owner] += (int64_t)sizeof(int64_t);
         m->send[p->owner] += m->leaving[i];
     }
@@ -57,22 +63,21 @@ static const unsigned char* point_of(const moving* m, int32_t row) {
     return (const unsigned char*)rows->coords + (size_t)row * (size_t)rows->stride * (size_t)rows->real_bits / 8;
 }
 
-static void pack(const moving* m) {
-    const sap_cut* cut = m->cut;
-    unsigned char *coords = m->out, *ids = m->out;
-    int32_t owner = -1;
-    for (int32_t i = 0; i < cut->piece_count; i++) {
-        const sap_cut_node* piece = &cut->pieces[i];
-        if (piece->owner == m->tree->comm->rank) continue;
-        if (piece->owner != owner) { // owners ascend
-            owner = piece->owner;
-            coords = ids;
-            ids = coords + (size_t)m->send[owner] * m->width;
-        }
-        for (int64_t p = piece->begin; p < piece->end; p++, coords += m->width, ids += sizeof(int64_t)) {
-            const int64_t id = id_of(m, cut->order[p]);
-            memcpy(coords, point_of(m, cut->order[p]), m->width);
-            memcpy(ids, &id, sizeof id);
+// Points from number `from` to `to` - 1 of those that leave: rank by rank, as in the order of the cut, but for those that stay.
+static void pack(void* context, int64_t from, int64_t to, int32_t worker) {
+    const moving* m = context;
+    const int32_t* rows = m->cut->order;
+    int64_t first = 0;
+    (void)worker;
+    for (int32_t r = 0; r < m->tree->comm->size && first < to; first += m->send[r++]) {
+        const int64_t count = m->send[r], end = to - first < count ? to - first : count;
+        unsigned char* coords = m->out + (size_t)first * (m->width + sizeof(int64_t));
+        unsigned char* ids = coords + (size_t)count * m->width;
+        if (r == m->tree->comm->rank) rows += m->cut->given - m->sent;
+        for (int64_t p = from > first ? from - first : 0; p < end; p++) {
+            const int64_t id = id_of(m, rows[first + p]);
+            memcpy(coords + (size_t)p * m->width, point_of(m, rows[first + p]), m->width);
+            memcpy(ids + (size_t)p * sizeof id, &id, sizeof id);
         }
     }
 }
@@ -294,7 +299,7 @@ sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t 
     if (status == SAP_OK) status = exchange_counts(&m);
     if (status == SAP_OK) status = sap_comm_agree(comm, tree->device, make_room(&m), NULL, 0);
     if (status == SAP_OK) {
-        pack(&m);
+        sap_team_loop(tree->device->options.threads, m.sent, PACKED_AT_ONCE, pack, &m);
         status = exchange_points(&m);
     }
     sap_scratch_give(tree->device, &m.leaving_points); // what is built next may lie there
