@@ -65,13 +65,15 @@ static sap_status exchange(void* state, const void* send, const int64_t* send_by
     const unsigned char* out = send;
     unsigned char* in = receive;
     (void)stream;
-    if (send_bytes[e->rank])
-        memcpy(in + sum_before(receive_bytes, e->rank), out + sum_before(send_bytes, e->rank),
-               (size_t)send_bytes[e->rank]);
+    // Where the parts of the ranks lie that come next, from this one on, upwards and downwards.
+    int64_t out_at = sum_before(send_bytes, e->rank), in_at = sum_before(receive_bytes, e->rank);
+    if (send_bytes[e->rank]) memcpy(in + in_at, out + out_at, (size_t)send_bytes[e->rank]);
     for (int step = 1; step < e->size; step++) {
         const int next = (e->rank + step) % e->size, last = (e->rank + e->size - step) % e->size;
-        const unsigned char* from = send_bytes[next] ? out + sum_before(send_bytes, next) : NULL;
-        unsigned char* to = receive_bytes[last] ? in + sum_before(receive_bytes, last) : NULL;
+        out_at = next ? out_at + send_bytes[next - 1] : 0;
+        in_at = (last + 1 < e->size ? in_at : sum_before(receive_bytes, e->size)) - receive_bytes[last];
+        const unsigned char* from = send_bytes[next] ? out + out_at : NULL;
+        unsigned char* to = receive_bytes[last] ? in + in_at : NULL;
         const sap_status status = swap(e, next, from, send_bytes[next], last, to, receive_bytes[last]);
         if (status != SAP_OK) return status;
     }
