@@ -158,7 +158,7 @@ SAP_API sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap
  * Builds a tree anew, by the options that it was built with, over points that have moved. Which rank gives which points is
  * free, but only points whose new place is another rank's are sent, coordinates and id once: so let each rank give those
  * that it holds (::sap_cluster_points), with their ids. `moved` of ::sap_cluster_info says how many came. Medians are looked
- * for near the last ones first, which saves a third of the reductions where points have moved little. If the call fails,
+ * for near the last ones first, which saves a reduction a level where points have moved little. If the call fails,
  * the tree is what it was. Memory: two trees. Errors: as sap_cluster_build; SAP_ERROR_ARGUMENT also for other dims.
  */
 SAP_API sap_status sap_cluster_rebuild(sap_cluster_tree* tree, sap_points share, const int64_t* ids);
