@@ -552,13 +552,21 @@ TEST(threads_share_a_node) {
     }
 }
 
-// Nodes of the upper levels begin where those of one tree over all points would, which is too large to be made here.
+// A rank's subtree of a tree that is too large to be made here: its last leaf ends where it does.
+static void check_slice(const sap_cut* cut, int32_t depth, int64_t node) {
+    const int64_t count = sap_cut_rank(cut, depth, node + 1) - sap_cut_rank(cut, depth, node);
+    sap_tree_shape shape = {.count = count, .source_count = count, .dims = 3, .real_bits = 32};
+    shape.slice = (sap_slice){cut->count, node << (cut->depth - depth), depth};
+    if (CHECK(sap_shape_balanced(&shape, 32))) CHECK_EQUAL(sap_leaf_rank(&shape, shape.leaves), count);
+}
+
+// Nodes of the upper levels begin where those of one tree over all points would.
 TEST(as_many_points_as_there_may_be) {
     static const int64_t counts[] = {1, 1000, INT64_C(1000000000000), (INT64_C(1) << 40) - 1};
     uint64_t state = 3;
     for (int c = 0; c < 4; c++)
         for (int32_t depth = 0; depth < 20; depth++) {
-            const sap_cut cut = {.count = counts[c], .depth = 37};
+            const sap_cut cut = {.count = counts[c], .depth = c < 2 ? 37 : sap_balanced_depth(counts[c], 32)};
             const int64_t nodes = (int64_t)1 << depth, share = counts[c] >> depth, rest = counts[c] & (nodes - 1);
             CHECK_EQUAL(sap_cut_rank(&cut, depth, 0), 0);
             CHECK_EQUAL(sap_cut_rank(&cut, depth, nodes), counts[c]);
@@ -566,6 +574,7 @@ TEST(as_many_points_as_there_may_be) {
                 const int64_t node = random_below(&state, nodes);
                 CHECK_EQUAL(sap_cut_rank(&cut, depth, node), node * share + (node * rest >> depth));
                 CHECK_EQUAL(sap_cut_rank(&cut, depth, node), sap_cut_rank(&cut, depth + 1, 2 * node));
+                if (c >= 2 && depth >= 9) check_slice(&cut, depth, node); // no more than 2^31 points
             }
         }
 }
