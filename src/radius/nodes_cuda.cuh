@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "radius/radius_cuda.h"
 #include "tree/explicit/node_cuda.cuh"
+#include "tree/tree_cuda.h"
 
 // A leaf, or leaves side by side that are scanned as one. Lane l looks at slot l - share * stride of block number
 // `share` after `block`, and at the slots 32, 64, … further on.
@@ -57,7 +58,7 @@ static __device__ __forceinline__ int sap_radius_below(const sap_tree& tree, uin
     if (shape.kind == SAP_TREE_BALANCED) {
         const int below = shape.depth - (31 - __clz((int)node));
         const int64_t first = ((int64_t)node << below) - shape.leaves, last = first + ((int64_t)1 << below);
-        return (int)((last * shape.count >> shape.depth) - (first * shape.count >> shape.depth));
+        return (int)(sap_cuda_leaf_rank(shape, last) - sap_cuda_leaf_rank(shape, first));
     }
     int count = 0;
     for (uint32_t at = node + (uint32_t)lane; at < end; at += SAP_WARP) {

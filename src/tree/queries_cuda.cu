@@ -148,8 +148,8 @@ static __global__ void __launch_bounds__(ORDER_THREADS)
     int64_t slot = (int64_t)blockIdx.x * ORDER_THREADS + threadIdx.x;
     if (slot >= s.slots || *bad != INT64_MAX) return;
     SAP_ASSERT(s.kind == SAP_TREE_BALANCED && s.stride > 0);
-    int64_t leaf = slot / s.stride, at = slot % s.stride, first = leaf * s.count >> s.depth;
-    if (at >= ((leaf + 1) * s.count >> s.depth) - first) return;
+    int64_t leaf = slot / s.stride, at = slot % s.stride, first = sap_cuda_leaf_rank(s, leaf);
+    if (at >= sap_cuda_leaf_rank(s, leaf + 1) - first) return;
     const size_t slot_bytes = (size_t)s.dims * sizeof(real) + sizeof(int32_t);
     const real* block = (const real*)(tree.arrays + s.block_at + (size_t)(leaf * s.stride) * slot_bytes);
     for (int a = 0; a < s.dims; a++) coords[(first + at) * s.dims + a] = block[a * s.stride + at];

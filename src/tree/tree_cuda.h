@@ -28,6 +28,11 @@ static __host__ __device__ __forceinline__ int sap_walk_box_reals(int dims, int 
     return real_bits == 32 ? (2 * dims + 1 + 3) / 4 * 4 : (2 * dims + 1 + 1) / 2 * 2;
 }
 
+// First rank of leaf l of a balanced tree: sap_leaf_rank, in kernels.
+static __host__ __device__ __forceinline__ int64_t sap_cuda_leaf_rank(const sap_tree_shape& s, int64_t leaf) {
+    return leaf * s.leaf_share + ((s.leaf_phase + leaf * s.leaf_rest) >> s.leaf_bits);
+}
+
 // ---- tree/tree_cuda.cu
 
 // Makes room for the arrays of `shape` (reusing what is there), takes the shape on and clears the gaps between arrays.

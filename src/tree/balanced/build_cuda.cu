@@ -187,6 +187,7 @@ void sap_cuda_build_balanced(sap_cuda_call* call, sap_tree* tree, const sap_rows
     shape.source_count = rows->count;
     shape.dims = rows->dims;
     shape.real_bits = rows->real_bits;
+    shape.slice = tree->shape.slice;
     if (call->status != SAP_OK) return;
     if (!sap_shape_balanced(&shape, tree->options.leaf_size)) {
         call->status = sap_fail(call->device, SAP_ERROR_RANGE,
@@ -229,6 +230,9 @@ static void make_empty(sap_tree* tree) {
     const sap_rows none = {NULL, 0, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
     sap_cuda_call call;
     sap_status status = SAP_ERROR_DEVICE_LOST;
+    tree->shape.slice.whole = 0; // a slice's leaves would have to hold points
+    tree->shape.slice.first_leaf = 0;
+    tree->shape.slice.root_depth = 0;
     if (!sap_cuda_of(tree->device)->lost) {
         sap_cuda_begin(&call, tree->device);
         call.quiet = true; // what failed before has been said

@@ -41,7 +41,7 @@ typedef struct sap_cuda_build {
 } sap_cuda_build;
 
 static __device__ __forceinline__ int64_t sap_rank(const sap_cuda_build& b, int depth, int64_t node) {
-    return (node << (b.depth - depth)) * b.count >> b.depth;
+    return sap_cuda_leaf_rank(b.tree.shape, node << (b.depth - depth));
 }
 
 // Whether a bad row was met: then nothing is built.
@@ -87,7 +87,7 @@ static __device__ int sap_choose_axis(const sap_cuda_build& b, int depth, int64_
                                       const typename sap_ordinal<real>::type* lower,
                                       const typename sap_ordinal<real>::type* upper) {
     if (count < 2) return 0;
-    if (b.tree.options.axis == SAP_AXIS_CYCLE) return depth % b.dims;
+    if (b.tree.options.axis == SAP_AXIS_CYCLE) return (b.tree.shape.slice.root_depth + depth) % b.dims;
     int widest = 0;
     real side = sap_real_of(upper[0]) - sap_real_of(lower[0]);
     for (int a = 1; a < b.dims; a++) {

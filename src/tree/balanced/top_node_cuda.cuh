@@ -276,6 +276,7 @@ static __device__ __forceinline__ void top_each_root(const top_block<real, dims>
     const int64_t from = min(grains * blockIdx.x / gridDim.x * TOP_GRAIN, count);
     const int64_t to = min(grains * (blockIdx.x + 1) / gridDim.x * TOP_GRAIN, count);
     int64_t root = from < to ? (from << k.stage->root_level) / count : 0;
+    while (from < to && root > 0 && k.rank(k.stage->root_level, root) > from) root--; // of a slice
     while (from < to && k.rank(k.stage->root_level, root + 1) <= from) root++;
     for (int64_t at = from; at < to; root++) {
         const int64_t end = min(k.rank(k.stage->root_level, root + 1), to);

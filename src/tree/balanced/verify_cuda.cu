@@ -61,7 +61,7 @@ static __device__ bool wrong_node(const check<real>& c, const places<real>& p, i
         const real split = ((const real*)(const void*)(c.tree.arrays + s->split_at))[node];
         wrong = !same(split, count ? p.x[row] : (real)0);
     } else if (c.tree.options.axis == SAP_AXIS_CYCLE) {
-        rule = depth % s->dims;
+        rule = (s->slice.root_depth + depth) % s->dims;
     } else {
         real most = -1;
         for (int a = 0; a < s->dims; ++a) {

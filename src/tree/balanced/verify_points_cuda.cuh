@@ -3,6 +3,7 @@
 #ifndef SAPWOOD_TREE_BALANCED_VERIFY_POINTS_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_VERIFY_POINTS_CUDA_CUH
 
+#include "tree/tree_cuda.h"
 #include "tree/verify_cuda.cuh"
 
 #define NO_SLOT 0xffffffffu
@@ -46,7 +47,7 @@ template <typename real> struct check {
 // ---- What lies in the arrays
 
 static __device__ __forceinline__ int64_t first_rank(const sap_tree_shape* s, int32_t depth, int64_t index) {
-    return index * s->count >> depth;
+    return sap_cuda_leaf_rank(*s, index << (s->depth - depth));
 }
 
 static __device__ __forceinline__ int32_t count_below(const sap_tree_shape* s, int32_t depth, int64_t index) {

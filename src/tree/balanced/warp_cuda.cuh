@@ -18,7 +18,7 @@ static __device__ __forceinline__ int warp_choose_axis(const bottom_block<real, 
         ordinal least, most;
         warp_bounds(k, r, a, &least, &most);
         const real other = sap_real_of(most) - sap_real_of(least);
-        if (a == 0 || (!few && (cycle ? a == depth % k.axes() : other > side))) {
+        if (a == 0 || (!few && (cycle ? a == (b.tree.shape.slice.root_depth + depth) % k.axes() : other > side))) {
             chosen = a;
             side = other;
             *low = least;
