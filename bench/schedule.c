@@ -73,8 +73,8 @@ static void find_cut(const scale_task* t, const scale_visit* v) {
 
 void scale_build(const scale_task* t, const scale_visit* v) {
     const double pieces = (double)scale_pieces(t), moved = t->placed ? 0 : t->points / t->ranks;
-    vote(v, 5);
-    v->gather(v->context, 32);
+    vote(v, 6);
+    v->gather(v->context, 48);
     find_cut(t, v);
     vote(v, 0);
     v->exchange(v->context, SCALE_ALL, 1, 8 * pieces / t->ranks);

@@ -302,3 +302,13 @@ void cuda_tools_graph_destroy(void* graph) {
 }
 
 #endif
+
+extern "C" int cuda_tools_gpus(int wanted) {
+    int count = 0;
+#ifdef SAP_CUDA_ON_CPU
+    cuda_on_cpu_devices = wanted;
+#else
+    (void)wanted;
+#endif
+    return gpu->count_devices(&count) == cudaSuccess ? count : 0;
+}

@@ -75,6 +75,8 @@ void cuda_tools_graph_destroy(void* graph);
 // As a device_allocator; user is an int64_t[2] that counts calls and blocks in use.
 void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment);
 void cuda_tools_own_release(void* user, void* memory, size_t bytes);
+// How many GPUs there are. Where the CPU plays them, there are `wanted` from now on.
+int cuda_tools_gpus(int wanted);
 // Whether the CPU plays the GPU.
 bool cuda_tools_emulated(void);
 

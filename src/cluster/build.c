@@ -1,5 +1,6 @@
 // The public functions that make, describe and free trees over all ranks.
 #include "cluster/cluster.h"
+#include "cluster/ops.h"
 #include "tree/queries.h"
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 typedef struct told {
     int64_t given, not_finite;
     int64_t with_ids, without_ids; // points
+    int64_t ordinal;               // of the device, if it has memory of its own
+    uint64_t reached;              // devices of other ranks, as bits, that it can copy from
 } told;
 
 // A build under way.
@@ -21,7 +24,6 @@ typedef struct building {
     sap_cut cut;
     told own;
     sap_scratch shares;
-    int64_t first_id;
 } building;
 
 static sap_status check_arguments(building* b, const sap_tree_options* options, sap_cluster_tree* const* tree) {
@@ -31,7 +33,8 @@ static sap_status check_arguments(building* b, const sap_tree_options* options, 
     sap_status status = sap_rows_check(device, &b->rows, "share");
     if (status == SAP_OK) status = sap_tree_options_read(device, &b->rows, options, &b->options);
     if (status != SAP_OK) return status;
-    if (device->table->kind != SAP_CPU) return sap_unsupported(device, "hold a part of a tree over ranks");
+    if (device->table->kind != SAP_CPU && !device->rooms.cluster)
+        return sap_unsupported(device, "hold a part of a tree over ranks");
     if (b->options.split != SAP_SPLIT_MEDIAN)
         return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.split: trees over ranks are cut at medians only");
     if (b->options.drop_duplicates)
@@ -39,7 +42,7 @@ static sap_status check_arguments(building* b, const sap_tree_options* options, 
     for (int32_t a = 0; a < SAP_MAX_DIMS; a++)
         if (b->options.period[a] != 0)
             return sap_fail(device, SAP_ERROR_UNSUPPORTED, "options.period: not with trees over ranks");
-    for (int64_t i = 0; i < b->rows.count && b->ids; i++)
+    for (int64_t i = 0; i < b->rows.count && b->ids && !device->rooms.cluster; i++) // a device looks at its own
         if (b->ids[i] < 0)
             return sap_fail(device, SAP_ERROR_ARGUMENT, "ids: that of row %lld is %lld, which is negative",
                             (long long)i, (long long)b->ids[i]);
@@ -71,31 +74,56 @@ static sap_status list_rows(building* b) {
     return SAP_OK;
 }
 
+// The same on a device with memory of its own.
+static sap_status take_up(building* b) {
+    return b->device->rooms.cluster->open(b->device, &b->rows, b->ids, b->options.drop_nonfinite, &b->cut.share,
+                                          &b->cut.given, &b->own.not_finite);
+}
+
 static sap_status begin(building* b, const sap_tree_options* options, sap_cluster_tree* const* tree) {
     sap_status status = check_arguments(b, options, tree);
     if (status != SAP_OK) return status;
     b->cut.rows = &b->rows;
     b->cut.options = &b->options;
+    b->cut.on_device = b->device->rooms.cluster != NULL;
     status = sap_cut_open(b->device, b->comm, &b->cut);
-    if (status == SAP_OK) status = list_rows(b);
+    if (status == SAP_OK) status = b->cut.on_device ? take_up(b) : list_rows(b);
     if (status != SAP_OK) return status;
     b->own.given = b->rows.count;
+    if (b->cut.on_device) b->own.ordinal = b->device->rooms.cluster->ordinal(b->device, &b->own.reached);
     b->own.with_ids = b->ids ? b->rows.count : 0;
     b->own.without_ids = b->rows.count - b->own.with_ids;
     b->tree = sap_memory_allocate_zero(b->device, sizeof *b->tree);
-    const size_t bytes = (size_t)b->comm->size * sizeof(told);
+    const size_t bytes = (size_t)b->comm->size * (sizeof(told) + sizeof(int64_t));
     if (b->tree && sap_scratch_take(b->device, bytes, &b->shares)) return SAP_OK;
     return sap_fail(b->device, SAP_ERROR_MEMORY, "no memory for a tree over ranks");
+}
+
+// Devices of one process are made to reach one another, unless they were before: one after another.
+static sap_status reach_others(const building* b, const told* all) {
+    sap_status status = SAP_OK;
+    uint64_t wanted = 0, reached = UINT64_MAX;
+    if (!b->cut.on_device || !b->comm->of_engine) return SAP_OK;
+    for (int32_t r = 0; r < b->comm->size; r++) wanted |= UINT64_C(1) << (all[r].ordinal & 63);
+    for (int32_t r = 0; r < b->comm->size; r++) reached &= all[r].reached;
+    if (!(wanted & ~reached)) return SAP_OK;
+    for (int32_t turn = 0; turn < b->comm->size && status == SAP_OK; turn++) {
+        for (int32_t r = 0; r < b->comm->size && turn == b->comm->rank; r++)
+            b->device->rooms.cluster->reach(b->device, (int32_t)all[r].ordinal);
+        status = sap_comm_agree(b->comm, b->device, SAP_OK, NULL, 0);
+    }
+    return status;
 }
 
 // What all shares are together, and which ids this rank's points have if none were given.
 static sap_status add_shares(building* b) {
     told* all = (told*)(void*)b->shares.memory;
-    told sum = {0, 0, 0, 0};
+    int64_t* first_ids = (int64_t*)(void*)(all + b->comm->size);
+    told sum = {0};
     const sap_status status = sap_comm_gather(b->comm, b->device, &b->own, (int64_t)sizeof b->own, all);
     if (status != SAP_OK) return status;
     for (int32_t r = 0; r < b->comm->size; r++) {
-        if (r == b->comm->rank) b->first_id = sum.given;
+        first_ids[r] = sum.given;
         sum.given += all[r].given;
         sum.not_finite += all[r].not_finite;
         sum.with_ids += all[r].with_ids;
@@ -103,6 +131,8 @@ static sap_status add_shares(building* b) {
     }
     if (sum.with_ids && sum.without_ids)
         return sap_fail(b->device, SAP_ERROR_ARGUMENT, "ids: some ranks give them for their points, others do not");
+    if (reach_others(b, all) != SAP_OK) return b->comm->failed;
+    b->cut.first_ids = first_ids;
     b->tree->source_count = sum.given;
     b->tree->not_finite = sum.not_finite;
     b->cut.count = sum.given - sum.not_finite;
@@ -125,7 +155,7 @@ static sap_status build_tree(building* b) {
     tree->dims = b->rows.dims;
     tree->real_bits = b->rows.real_bits;
     tree->depth = b->cut.depth;
-    status = sap_cluster_move(tree, &b->cut, b->first_id);
+    status = sap_cluster_move(tree, &b->cut);
     return status == SAP_OK ? sap_cluster_top_open(tree, &b->cut) : status;
 }
 
@@ -140,12 +170,13 @@ static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* poin
         b.cut.last_count = last->plane_count;
     }
     sap_status status = early == SAP_OK ? begin(&b, options, tree) : early;
-    const uint64_t same[] = {(uint64_t)points->dims, (uint64_t)points->real_bits, (uint64_t)b.options.leaf_size,
-                             (uint64_t)b.options.axis, b.options.drop_nonfinite};
+    const uint64_t same[] = {(uint64_t)points->dims,   (uint64_t)points->real_bits, (uint64_t)b.options.leaf_size,
+                             (uint64_t)b.options.axis, b.options.drop_nonfinite,    b.cut.on_device};
     status = sap_comm_agree(comm, device, status, same, (int32_t)(sizeof same / sizeof *same));
     if (status == SAP_OK) status = build_tree(&b);
     if (device) {
         sap_scratch_give(device, &b.shares);
+        if (b.cut.share) device->rooms.cluster->close(b.cut.share);
         sap_cut_close(device, &b.cut);
         if (b.tree) b.tree->device = device;
     }
@@ -202,6 +233,8 @@ void sap_cluster_free(sap_cluster_tree* tree) {
         sap_cluster_piece* piece = &tree->pieces[i];
         sap_tree_free(piece->tree);
         sap_memory_release(device, piece->ids, (size_t)piece->count * sizeof *piece->ids);
+        if (piece->there)
+            device->rooms.cluster->release(device, piece->there, (size_t)piece->count * sizeof *piece->there);
     }
     sap_memory_release(device, tree->pieces, (size_t)tree->most_pieces * sizeof *tree->pieces);
     sap_memory_release(device, tree->planes, (size_t)tree->most_pieces * sizeof *tree->planes);

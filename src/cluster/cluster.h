@@ -8,7 +8,8 @@
 // A subtree of the one tree that this rank holds.
 typedef struct sap_cluster_piece {
     sap_tree* tree; // a slice; its ids are places in `ids`
-    int64_t* ids;   // global ones, [count], ascending
+    int64_t* ids;   // global ones, [count], ascending; on a device NULL until the host needs them
+    int64_t* there; // the same in the memory of the device, or NULL
     int64_t first;  // the first of them if they are consecutive, else -1: then they need not be looked up
     int64_t count;
     int64_t index;   // of the root in the one tree, among the nodes of its depth
@@ -52,7 +53,25 @@ struct sap_cluster_tree {
 };
 
 // ---- cluster/move.c: sends each rank's points where they belong, and builds this rank's subtrees.
-sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t first_id);
+sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut);
+
+// ---- cluster/move_share.c: the same for points on a device, once the ranks know how many there are to move.
+typedef struct sap_moving_share {
+    sap_cluster_tree* tree;
+    const sap_cut* cut;
+    int32_t pieces, first;           // of this rank; of them the first among all
+    int64_t *send, *receive;         // [ranks] points, this rank's own among them
+    int64_t *bytes_out, *bytes_in;   // [ranks] room
+    const int64_t *counts, *leaving; // [ranks][pieces] that come; [all pieces] that go
+} sap_moving_share;
+sap_status sap_cluster_move_share(const sap_moving_share* moving);
+
+// ---- cluster/there.c: what the host has to know of subtrees on a device.
+// Fetches the ids of all points, unless it was done before.
+sap_status sap_cluster_fetch_ids(const sap_cluster_tree* tree);
+// sap_cluster_nearest and, with queries NULL, sap_cluster_nearest_self, of trees on devices.
+sap_status sap_cluster_nearest_there(const sap_cluster_tree* tree, const sap_rows* queries, int32_t real_bits,
+                                     const sap_search* search, int64_t* ids, void* distance2);
 
 // ---- cluster/held.c: the points held, subtree by subtree, in the order of ids within each. Either array may be NULL.
 void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords);

@@ -1,5 +1,6 @@
 #include "cluster/comm.h"
 #include "base/assert.h"
+#include "cluster/ops.h"
 #include <stdlib.h>
 
 static void* heap_allocate(void* user, size_t bytes, size_t alignment) {
@@ -64,8 +65,7 @@ sap_status sap_comm_gather(sap_comm* c, const sap_device* device, const void* mi
     return heard(c, device, c->failed ? c->failed : c->engine.gather(c->state, mine, bytes, all, NULL));
 }
 
-sap_status sap_comm_exchange(sap_comm* c, const sap_device* device, const void* send, const int64_t* send_bytes,
-                             void* receive, const int64_t* receive_bytes) {
+static void count_exchange(sap_comm* c, const int64_t* send_bytes, const int64_t* receive_bytes) {
     c->said.exchanges++;
     for (int32_t r = 0; r < c->size; r++) {
         if (r == c->rank) continue;
@@ -73,8 +73,52 @@ sap_status sap_comm_exchange(sap_comm* c, const sap_device* device, const void* 
         c->said.sent += send_bytes[r];
         c->said.received += receive_bytes[r];
     }
+}
+
+sap_status sap_comm_exchange(sap_comm* c, const sap_device* device, const void* send, const int64_t* send_bytes,
+                             void* receive, const int64_t* receive_bytes) {
+    count_exchange(c, send_bytes, receive_bytes);
     return heard(c, device,
                  c->failed ? c->failed : c->engine.exchange(c->state, send, send_bytes, receive, receive_bytes, NULL));
+}
+
+// Through memory of the host.
+static sap_status exchange_staged(sap_comm* c, sap_device* device, const void* send, const int64_t* send_bytes,
+                                  void* receive, const int64_t* receive_bytes) {
+    const sap_cluster_ops* ops = device->rooms.cluster;
+    void* stream = ops->stream(device);
+    size_t out = 0, in = 0;
+    for (int32_t r = 0; r < c->size; r++) {
+        out += (size_t)send_bytes[r];
+        in += (size_t)receive_bytes[r];
+    }
+    sap_scratch scratch = {NULL, 0};
+    sap_status status = SAP_OK;
+    if (!sap_scratch_take(device, sap_align(out) + in + 1, &scratch))
+        status = sap_fail(device, SAP_ERROR_MEMORY, "no memory for messages of %zu bytes", out + in);
+    if (status == SAP_OK && out) status = ops->copy(scratch.memory, send, out, stream);
+    if (status == SAP_OK && out) status = ops->wait(stream);
+    status = sap_comm_agree(c, device, status, NULL, 0);
+    unsigned char* received = scratch.memory + sap_align(out);
+    if (status == SAP_OK) status = sap_comm_exchange(c, device, scratch.memory, send_bytes, received, receive_bytes);
+    if (status == SAP_OK && in) { // a message that does not arrive is the engine's failure: nobody waits for this rank
+        status = ops->copy(receive, received, in, stream);
+        status = heard(c, device, status == SAP_OK ? ops->wait(stream) : status);
+    }
+    sap_scratch_give(device, &scratch);
+    return status;
+}
+
+sap_status sap_comm_exchange_there(sap_comm* c, sap_device* device, const void* send, const int64_t* send_bytes,
+                                   void* receive, const int64_t* receive_bytes) {
+    const sap_cluster_ops* ops = device->rooms.cluster;
+    if (!c->engine.device_memory) return exchange_staged(c, device, send, send_bytes, receive, receive_bytes);
+    c->there = ops;
+    count_exchange(c, send_bytes, receive_bytes);
+    return heard(c, device,
+                 c->failed
+                     ? c->failed
+                     : c->engine.exchange(c->state, send, send_bytes, receive, receive_bytes, ops->stream(device)));
 }
 
 sap_status sap_comm_reduce(sap_comm* c, const sap_device* device, sap_reduction how, uint64_t* values, int64_t count) {

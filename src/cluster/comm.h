@@ -11,8 +11,9 @@ struct sap_comm {
     void* state;
     int32_t rank, size;
     sap_allocator allocator;
-    bool of_engine;    // the handle lies in the engine's memory
-    sap_status failed; // of the engine; else SAP_OK
+    bool of_engine;                      // the handle lies in the engine's memory
+    const struct sap_cluster_ops* there; // how that engine copies memory of a device
+    sap_status failed;                   // of the engine; else SAP_OK
     sap_comm_info said;
 };
 
@@ -25,6 +26,10 @@ sap_status sap_comm_exchange(sap_comm* comm, const sap_device* device, const voi
                              void* receive, const int64_t* receive_bytes);
 sap_status sap_comm_reduce(sap_comm* comm, const sap_device* device, sap_reduction how, uint64_t* values,
                            int64_t count);
+
+// An exchange of buffers in the memory of the device: by the engine if it can, else through the host.
+sap_status sap_comm_exchange_there(sap_comm* comm, sap_device* device, const void* send, const int64_t* send_bytes,
+                                   void* receive, const int64_t* receive_bytes);
 
 // What sap_comm_agree sends. *any: whether that is so on this rank, and becomes whether it is so on any; NULL: nobody asks,
 // on all ranks.

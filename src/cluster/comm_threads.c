@@ -2,6 +2,7 @@
 // what is for it, and waits until all have copied.
 #include "base/assert.h"
 #include "cluster/comm.h"
+#include "cluster/ops.h"
 #include <string.h>
 
 #if defined(SAP_HAVE_THREADS)
@@ -32,7 +33,7 @@ struct group {
 #endif
     int32_t size, open; // handles that are not closed
     int32_t arrived;    // ranks that wait
-    uint64_t meetings;  // that were
+    uint64_t meetings;  // that were; read while spinning, too
     sap_status failed;
     sap_allocator allocator;
     size_t bytes;
@@ -64,9 +65,20 @@ static void wait_for_others(group* g) { (void)g; }
 static void wake_others(group* g) { (void)g; }
 #endif
 
+// Ranks on devices meet often and have little else to do: for a while they look rather than sleep.
+static void spin(const group* g, uint64_t meeting) {
+    enum { LOOKS = 2000 };
+    for (int i = 0; i < LOOKS && __atomic_load_n(&g->meetings, __ATOMIC_ACQUIRE) == meeting; i++) {
+#if defined(__x86_64__) || defined(__i386__)
+        __builtin_ia32_pause();
+#endif
+    }
+}
+
 // Waits until all ranks are here. Whoever shows buffers may be called away by a failure; whoever has begun to copy will be
 // done soon, and is waited for in any case, because buffers may go as soon as this returns.
-static sap_status meet(group* g, bool may_fail) {
+static sap_status meet(const member* m, bool may_fail) {
+    group* g = m->group;
     lock(g);
     if (may_fail && g->failed != SAP_OK) {
         const sap_status failed = g->failed;
@@ -76,8 +88,13 @@ static sap_status meet(group* g, bool may_fail) {
     const uint64_t meeting = g->meetings;
     if (++g->arrived == g->size) {
         g->arrived = 0;
-        g->meetings++;
+        __atomic_store_n(&g->meetings, meeting + 1, __ATOMIC_RELEASE);
         wake_others(g);
+    }
+    if (g->comms[m->rank].there) {
+        unlock(g);
+        spin(g, meeting);
+        lock(g);
     }
     while (meeting == g->meetings && !(may_fail && g->failed != SAP_OK)) wait_for_others(g);
     const sap_status status = meeting == g->meetings ? g->failed : SAP_OK;
@@ -90,22 +107,25 @@ static sap_status gather(void* state, const void* mine, int64_t bytes, void* all
     group* g = m->group;
     (void)stream;
     m->send = mine;
-    const sap_status status = meet(g, true);
+    const sap_status status = meet(m, true);
     if (status != SAP_OK) return status;
     for (int32_t r = 0; r < g->size && bytes; r++)
         memcpy((unsigned char*)all + (size_t)r * (size_t)bytes, g->members[r].send, (size_t)bytes);
-    return meet(g, false);
+    return meet(m, false);
 }
 
+// With a stream, buffers may lie on GPUs: from one to another is a copy like any other.
 static sap_status exchange(void* state, const void* send, const int64_t* send_bytes, void* receive,
                            const int64_t* receive_bytes, void* stream) {
     member* m = state;
     group* g = m->group;
+    const sap_cluster_ops* there = stream ? g->comms[m->rank].there : NULL;
     unsigned char* to = receive;
-    (void)stream;
     m->send = send;
     m->bytes = send_bytes;
-    const sap_status status = meet(g, true);
+    sap_status status = there ? there->wait(stream) : SAP_OK; // others see what the stream has written
+    if (status != SAP_OK) return status;
+    status = meet(m, true);
     if (status != SAP_OK) return status;
     for (int32_t r = 0; r < g->size; r++) {
         const member* from = &g->members[r];
@@ -113,10 +133,15 @@ static sap_status exchange(void* state, const void* send, const int64_t* send_by
         for (int32_t before = 0; before < m->rank; before++) at += from->bytes[before];
         SAP_ASSERT(from->bytes[m->rank] == receive_bytes[r]);
         if (!receive_bytes[r]) continue;
-        memcpy(to, (const unsigned char*)from->send + at, (size_t)receive_bytes[r]);
+        if (!there)
+            memcpy(to, (const unsigned char*)from->send + at, (size_t)receive_bytes[r]);
+        else if (status == SAP_OK)
+            status = there->copy(to, (const unsigned char*)from->send + at, (size_t)receive_bytes[r], stream);
         to += receive_bytes[r];
     }
-    return meet(g, false);
+    if (there && status == SAP_OK) status = there->wait(stream);
+    const sap_status met = meet(m, false);
+    return status == SAP_OK ? met : status;
 }
 
 static uint64_t reduced(sap_reduction how, uint64_t a, uint64_t b) {
@@ -131,7 +156,7 @@ static sap_status reduce(void* state, sap_reduction how, uint64_t* values, int64
     group* g = m->group;
     (void)stream;
     m->values = values;
-    const sap_status status = meet(g, true);
+    const sap_status status = meet(m, true);
     if (status != SAP_OK) return status;
     const int64_t from = count * m->rank / g->size, to = count * (m->rank + 1) / g->size;
     for (int64_t i = from; i < to; i++) {
@@ -139,7 +164,7 @@ static sap_status reduce(void* state, sap_reduction how, uint64_t* values, int64
         for (int32_t r = 1; r < g->size; r++) all = reduced(how, all, g->members[r].values[i]);
         for (int32_t r = 0; r < g->size; r++) g->members[r].values[i] = all;
     }
-    return meet(g, false);
+    return meet(m, false);
 }
 
 static void abort_group(void* state, sap_status status) {
@@ -163,7 +188,7 @@ static void close_member(void* state) {
 
 static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part);
 
-static const sap_comm_engine engine = {gather, exchange, reduce, split, abort_group, close_member, false, {0}};
+static const sap_comm_engine engine = {gather, exchange, reduce, split, abort_group, close_member, true, {0}};
 
 static sap_status open_group(int32_t size, const sap_allocator* memory, group** made) {
     const size_t members = sap_align(sizeof(group) + (size_t)size * sizeof(member));
@@ -201,7 +226,7 @@ static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part
     m->key = key;
     m->made = NULL;
     m->status = SAP_OK;
-    sap_status status = meet(g, true);
+    sap_status status = meet(m, true);
     if (status != SAP_OK) return status;
     int32_t first = -1, size = 0, rank = 0;
     for (int32_t r = 0; r < g->size && color >= 0; r++) {
@@ -212,11 +237,11 @@ static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part
         rank += other->key < key || (other->key == key && r < m->rank);
     }
     if (first == m->rank) m->status = open_group(size, &g->allocator, &m->made);
-    (void)meet(g, false); // what was made can be seen, and nothing else is shown before all have looked
+    (void)meet(m, false); // what was made can be seen, and nothing else is shown before all have looked
     *part = NULL;
     if (color >= 0) status = g->members[first].status;
     if (color >= 0 && status == SAP_OK) *part = &g->members[first].made->comms[rank];
-    (void)meet(g, false);
+    (void)meet(m, false);
     return status;
 }
 

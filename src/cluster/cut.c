@@ -1,6 +1,6 @@
-#include "cluster/cut.h"
 #include "base/assert.h"
 #include "base/team.h"
+#include "cluster/level.h"
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,43 +15,8 @@ enum {
     MOST_STRETCHES = 64 // of one level
 };
 
-// A node of this level, while its median is looked for.
-typedef struct search {
-    sap_cut_node node;
-    int64_t middle;
-    int64_t left;     // points that still are to go left, of those in question
-    int64_t tied_end; // tied[node.begin … tied_end - 1] are in question
-    int64_t take;     // of the tied ones of this rank, how many go left
-    int32_t last;     // of the ranks before this one all do
-    int64_t gone;     // of this rank's points, how many have gone left
-    int64_t bin;      // that the median is in
-    uint64_t first;   // key, as far as it is looked for, that is guessed
-    uint64_t key[SAP_MAX_DIMS + 1];
-    int32_t axis, from, to; // keys [from, to) tell
-    int32_t unknown;        // low bits of the key that is looked for
-    bool goes_on;           // a key is looked for
-    bool is_counted;        // bits of it now
-} search;
-
-// What the searches of a level share.
-typedef struct level {
-    sap_comm* comm;
-    sap_device* device;
-    sap_cut* cut;
-    search* searches;
-    int32_t count;
-    int32_t* tied;
-    int32_t* moved;
-    uint64_t* numbers; // boxes, histograms, counts
-    int32_t id_bits;
-    int32_t key, shift; // that are counted, of bits from `shift` on
-    int64_t bins;
-    bool is_guess;     // bins lie around a guess, but the first and the last one; else they are of all keys
-    int32_t stretches; // of a node's rows, each of which a thread works on
-    uint64_t *partial,
-        *room;     // boxes and histograms of the stretches: the numbers, or if there are several a node, room
-    int64_t* kept; // [nodes * stretches] rows of each that are tied, or go left
-} level;
+typedef sap_cut_search search;
+typedef sap_cut_level level;
 
 uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis) {
     const int64_t at = row * rows->stride + axis;
@@ -180,17 +145,20 @@ static void find_box(void* context, int64_t part, int32_t worker) {
     }
 }
 
-// The boxes of all nodes, as keys: smallest, and the largest inverted. Then axes, and where searches begin.
+// The boxes of all nodes, as keys: smallest, and the largest inverted.
 static sap_status find_boxes(level* l) {
-    const int32_t dims = l->cut->rows->dims, bits = l->cut->rows->real_bits;
-    const int64_t each = 2 * (int64_t)dims;
+    const int64_t each = 2 * (int64_t)l->cut->rows->dims;
     run_stretches(l, find_box);
     join_numbers(l, each, true);
-    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
-    if (status != SAP_OK) return status;
+    return sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
+}
+
+// Axes, and where searches begin.
+static void choose_axes(level* l) {
+    const int32_t dims = l->cut->rows->dims, bits = l->cut->rows->real_bits;
     for (int32_t i = 0; i < l->count; i++) {
         search* s = &l->searches[i];
-        const uint64_t* box = l->numbers + i * each;
+        const uint64_t* box = l->numbers + i * 2 * (int64_t)dims;
         double extent[SAP_MAX_DIMS];
         bool equal = true;
         int32_t axis = 0;
@@ -207,12 +175,11 @@ static sap_status find_boxes(level* l) {
         s->tied_end = s->node.end;
         const bool trivial = s->left == 0 || s->left == s->node.high - s->node.low;
         s->from = s->to = equal ? dims : 0; // equal points differ in their ids, if in anything
-        s->goes_on = !trivial && (!equal || l->cut->ids);
+        s->goes_on = !trivial && (!equal || l->cut->ids || l->cut->share);
         if (some) s->key[0] = box[s->axis];
         if (!some) s->key[0] = bits == 32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63; // of zero
         SAP_ASSERT(trivial || equal || (s->left > 0 && s->middle < s->node.high));
     }
-    return SAP_OK;
 }
 
 // The bin that the median is in; it is still to be looked for there.
@@ -435,7 +402,7 @@ static sap_status share_ties(level* l) {
         any = any || s->goes_on;
     }
     for (int32_t shift = any ? log2_of(l->comm->size) : 0; shift > 0;) {
-        const int32_t bits = shift < FEW_BITS ? shift : FEW_BITS, above = shift;
+        const int32_t bits = shift < SAP_CUT_TIE_BITS ? shift : SAP_CUT_TIE_BITS, above = shift;
         const int64_t bins = (int64_t)1 << bits;
         shift -= bits;
         memset(l->numbers, 0, (size_t)(l->count * bins) * sizeof *l->numbers);
@@ -521,39 +488,59 @@ static search begin_search(const level* l, sap_cut_node node) {
     return s;
 }
 
-// Takes up a node: as a piece, or to be split in the next level.
-static void take_up(const level* l, sap_cut_node node, search* next, int32_t* count) {
+// Takes up a node: as a piece, or to be split in the next level. Where it is kept.
+static sap_cut_node* take_up(const level* l, sap_cut_node node, search* next, int32_t* count) {
     sap_cut* cut = l->cut;
     bool is_piece;
     set_owner(cut, l->comm->size, &node, &is_piece);
-    const search s = begin_search(l, node);
+    search s = begin_search(l, node);
     if (is_piece) {
         SAP_ASSERT(cut->piece_count < cut->most_pieces);
-        cut->pieces[cut->piece_count++] = s.node;
-    } else {
-        next[(*count)++] = s;
+        s.node.name = SAP_SHARE_PIECES + cut->piece_count;
+        cut->pieces[cut->piece_count] = s.node;
+        return &cut->pieces[cut->piece_count++];
     }
+    s.node.name = *count;
+    next[*count] = s;
+    return &next[(*count)++].node;
 }
 
-static sap_status split_level(level* l, search* next, int32_t* next_count) {
+static void take_halves(level* l, search* next, int32_t* count) {
     sap_cut* cut = l->cut;
-    *next_count = 0;
-    choose_stretches(l);
-    sap_status status = find_boxes(l);
-    if (status == SAP_OK) status = find_keys(l);
-    if (status == SAP_OK) status = share_ties(l);
-    if (status == SAP_OK) run_stretches(l, divide);
-    if (status == SAP_OK) run_nodes(l, join_halves);
-    for (int32_t i = 0; i < l->count && status == SAP_OK; i++) {
-        const search* s = &l->searches[i];
+    for (int32_t i = 0; i < l->count; i++) {
+        search* s = &l->searches[i];
         const sap_cut_node* n = &s->node;
         cut->planes[cut->plane_count++] =
             (sap_cut_plane){n->index, n->depth, s->axis, sap_cut_value(s->key[0], cut->rows->real_bits)};
-        sap_cut_node less = {
-            .index = 2 * n->index, .depth = n->depth + 1, .begin = n->begin, .end = n->begin + s->gone};
-        sap_cut_node more = {.index = 2 * n->index + 1, .depth = n->depth + 1, .begin = less.end, .end = n->end};
-        take_up(l, less, next, next_count);
-        take_up(l, more, next, next_count);
+        for (int side = 0; side < 2; side++)
+            s->half[side] =
+                take_up(l, (sap_cut_node){.index = 2 * n->index + side, .depth = n->depth + 1}, next, count);
+    }
+}
+
+static sap_status divide_all(level* l) {
+    if (l->cut->share) return sap_cut_share_divide(l);
+    run_stretches(l, divide);
+    run_nodes(l, join_halves);
+    return SAP_OK;
+}
+
+static sap_status split_level(level* l, search* next, int32_t* next_count) {
+    const bool there = l->cut->share != NULL;
+    *next_count = 0;
+    choose_stretches(l);
+    sap_status status = there ? sap_cut_share_boxes(l) : find_boxes(l);
+    if (status == SAP_OK) choose_axes(l);
+    if (status == SAP_OK) status = there ? sap_cut_share_keys(l) : find_keys(l);
+    if (status == SAP_OK) status = share_ties(l);
+    if (status != SAP_OK) return status;
+    take_halves(l, next, next_count);
+    status = divide_all(l);
+    for (int32_t i = 0; i < l->count && status == SAP_OK; i++) {
+        const search* s = &l->searches[i];
+        s->half[0]->begin = s->node.begin;
+        s->half[0]->end = s->half[1]->begin = s->node.begin + s->gone;
+        s->half[1]->end = s->node.end;
     }
     return status;
 }
@@ -580,8 +567,8 @@ static sap_status find_id_bits(level* l) {
 static sap_status find_pieces(level* l, search* searches[2]) {
     sap_cut* cut = l->cut;
     int now = 0;
-    sap_status status = find_id_bits(l);
-    take_up(l, (sap_cut_node){.end = cut->given}, searches[0], &l->count);
+    sap_status status = cut->share ? sap_cut_share_ids(l) : find_id_bits(l);
+    (void)take_up(l, (sap_cut_node){.end = cut->given}, searches[0], &l->count);
     while (status == SAP_OK && l->count > 0) {
         int32_t next;
         l->searches = searches[now];
@@ -606,12 +593,15 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     size_t numbers = nodes * (bins + 2);
     if (numbers < FEW_NODES * most_bins) numbers = FEW_NODES * most_bins;
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
-    const size_t rows = sap_align((size_t)cut->given * sizeof(int32_t)), searches = sap_align(nodes * sizeof(search));
+    const size_t rows = cut->share ? 0 : sap_align((size_t)cut->given * sizeof(int32_t));
+    const size_t searches = sap_align(nodes * sizeof(search));
     const size_t kept = sap_align((nodes < MOST_STRETCHES ? MOST_STRETCHES : nodes) * sizeof(int64_t));
-    const bool stretches = device->options.threads > 1 && cut->given >= 2 * STRETCH;
+    const bool stretches = device->options.threads > 1 && cut->given >= 2 * STRETCH && !cut->share;
     const size_t room = stretches ? MOST_STRETCHES * most_bins : 0;
+    const size_t counts = sap_align((numbers + room) * sizeof(uint64_t));
+    const size_t more = cut->share ? sap_cut_share_bytes(comm->size) : 0;
     sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(device, 2 * rows + 2 * searches + kept + (numbers + room) * sizeof(uint64_t), &scratch))
+    if (!sap_scratch_take(device, 2 * rows + 2 * searches + kept + counts + more, &scratch))
         status = sap_fail(device, SAP_ERROR_MEMORY, "no memory to divide %lld points", (long long)cut->given);
     status = sap_comm_agree(comm, device, status, NULL, 0);
     if (status == SAP_OK) {
@@ -623,6 +613,7 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
         l.kept = (int64_t*)(void*)at;
         l.numbers = (uint64_t*)(void*)(at + kept);
         if (room) l.room = l.numbers + numbers;
+        if (cut->share) sap_cut_share_open(&l, at + kept + counts);
         status = find_pieces(&l, both);
     }
     sap_scratch_give(device, &scratch);
@@ -633,7 +624,8 @@ sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut) 
     const int32_t levels = log2_of(comm->size) + FINER;
     const size_t most = (size_t)comm->size * (size_t)levels + 1; // pieces are one more than planes
     const size_t pieces = sap_align(most * sizeof *cut->pieces);
-    const bool taken = sap_scratch_take(device, (size_t)cut->rows->count * sizeof *cut->order + 1, &cut->points) &&
+    const size_t order = cut->on_device ? 0 : (size_t)cut->rows->count * sizeof *cut->order;
+    const bool taken = sap_scratch_take(device, order + 1, &cut->points) &&
                        sap_scratch_take(device, pieces + most * sizeof *cut->planes, &cut->nodes);
     if (!taken)
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory to divide %lld points", (long long)cut->rows->count);

@@ -17,6 +17,7 @@ typedef struct sap_cut_node {
     int64_t begin, end; // this rank's: order[begin … end - 1]
     int32_t depth;
     int32_t owner; // the rank that will hold it all
+    int32_t name;  // what points on a device are labelled with (cluster/ops.h)
 } sap_cut_node;
 
 // A node that was split.
@@ -27,8 +28,11 @@ typedef struct sap_cut_plane {
 } sap_cut_plane;
 
 typedef struct sap_cut {
-    const sap_rows* rows; // that this rank gives
-    const int64_t* ids;   // of the rows; NULL: they ascend with ranks and rows
+    bool on_device;           // points lie in the memory of the device: …
+    struct sap_share* share;  // … these
+    const int64_t* first_ids; // [ranks] of each rank's rows, if no ids were given
+    const sap_rows* rows;     // that this rank gives
+    const int64_t* ids;       // of the rows; NULL: they ascend with ranks and rows
     const sap_tree_options* options;
     const sap_cut_plane* last; // planes of an earlier cut, level by level, near which medians are looked for first
     int32_t last_count;
@@ -36,7 +40,7 @@ typedef struct sap_cut {
     int64_t count;         // points of all ranks
     int32_t depth;         // of the one tree's leaves
     int32_t deepest;       // node that may be cut off
-    int32_t* order;        // [given] rows, in the order of the subtrees
+    int32_t* order;        // [given] rows, in the order of the subtrees; NULL on a device
     sap_cut_node* pieces;  // subtrees, from left to right
     sap_cut_plane* planes; // nodes above them
     int32_t piece_count, plane_count;
@@ -44,7 +48,8 @@ typedef struct sap_cut {
     sap_scratch points, nodes; // hold the arrays
 } sap_cut;
 
-// Finds the cut. order[given] holds the rows to be divided, ascending; count is known. Collective; hand the cut back in any case.
+// Finds the cut. order[given] holds the rows to be divided, ascending; count is known. Collective; hand the cut back in any
+// case.
 sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut);
 // Makes room for order[rows->count].
 sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut);

@@ -1,5 +1,6 @@
 // The points that a rank holds.
 #include "cluster/cluster.h"
+#include "cluster/ops.h"
 #include "tree/leaves.h"
 #include <string.h>
 
@@ -22,6 +23,7 @@ static sap_status give_points(const sap_cluster_tree* tree, int32_t real_bits, i
     if (!tree) return SAP_ERROR_ARGUMENT;
     if (tree->real_bits != real_bits)
         return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "coords: the tree holds %d-bit points", (int)tree->real_bits);
+    if (tree->device->rooms.cluster) return tree->device->rooms.cluster->points(tree, ids, coords);
     sap_cluster_list(tree, ids, coords);
     return SAP_OK;
 }

@@ -10,7 +10,6 @@ enum { PACKED_AT_ONCE = 8192 }; // by a thread
 typedef struct moving {
     sap_cluster_tree* tree;
     const sap_cut* cut;
-    int64_t first_id;
     size_t width;                                   // bytes of a point's coordinates
     int32_t pieces;                                 // of this rank
     int32_t first;                                  // of them, among all
@@ -56,14 +55,18 @@ static sap_status exchange_counts(moving* m) {
     return SAP_OK;
 }
 
-static int64_t id_of(const moving* m, int32_t row) { return m->cut->ids ? m->cut->ids[row] : m->first_id + row; }
+// Of this rank's rows, if no ids were given.
+static int64_t first_id(const moving* m) { return m->cut->first_ids[m->tree->comm->rank]; }
+
+static int64_t id_of(const moving* m, int32_t row) { return m->cut->ids ? m->cut->ids[row] : first_id(m) + row; }
 
 static const unsigned char* point_of(const moving* m, int32_t row) {
     const sap_rows* rows = m->cut->rows;
     return (const unsigned char*)rows->coords + (size_t)row * (size_t)rows->stride * (size_t)rows->real_bits / 8;
 }
 
-// Points from number `from` to `to` - 1 of those that leave: rank by rank, as in the order of the cut, but for those that stay.
+// Points from number `from` to `to` - 1 of those that leave: rank by rank, as in the order of the cut, but for those that
+// stay.
 static void pack(void* context, int64_t from, int64_t to, int32_t worker) {
     const moving* m = context;
     const int32_t* rows = m->cut->order;
@@ -224,8 +227,8 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     tree->count_here += count;
     // One rank's points are all of them, as they were given.
     if (piece->ids && tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
-        for (int64_t p = 0; p < count; p++) piece->ids[p] = m->first_id + p;
-        piece->first = count ? m->first_id : -1;
+        for (int64_t p = 0; p < count; p++) piece->ids[p] = first_id(m) + p;
+        piece->first = count ? first_id(m) : -1;
         return sap_tree_build_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
     if (!piece->ids || !order_points(m, i, count, piece->ids, &coords)) return no_memory(m, count);
@@ -287,9 +290,29 @@ static sap_status make_room(moving* m) {
     return SAP_OK;
 }
 
-sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t first_id) {
+static sap_status move_share(const moving* m) {
+    const sap_moving_share share = {m->tree,    m->cut,       m->pieces,   m->first,  m->send,
+                                    m->receive, m->bytes_out, m->bytes_in, m->counts, m->leaving};
+    return sap_cluster_move_share(&share);
+}
+
+static sap_status move_rows(moving* m) {
+    sap_device* device = m->tree->device;
+    sap_comm* comm = m->tree->comm;
+    sap_status status = sap_comm_agree(comm, device, make_room(m), NULL, 0);
+    if (status == SAP_OK) {
+        sap_team_loop(device->options.threads, m->sent, PACKED_AT_ONCE, pack, m);
+        status = exchange_points(m);
+    }
+    sap_scratch_give(device, &m->leaving_points); // what is built next may lie there
+    if (status == SAP_OK) status = sap_comm_agree(comm, device, build_pieces(m), NULL, 0);
+    sap_scratch_give(device, &m->arriving_points);
+    return status;
+}
+
+sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut) {
     sap_comm* comm = tree->comm;
-    moving m = {.tree = tree, .cut = cut, .first_id = first_id};
+    moving m = {.tree = tree, .cut = cut};
     m.width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
     for (int32_t i = 0; i < cut->piece_count; i++) {
         if (cut->pieces[i].owner != comm->rank) continue;
@@ -297,14 +320,7 @@ sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut, int64_t 
     }
     sap_status status = sap_comm_agree(comm, tree->device, make_lists(&m), NULL, 0);
     if (status == SAP_OK) status = exchange_counts(&m);
-    if (status == SAP_OK) status = sap_comm_agree(comm, tree->device, make_room(&m), NULL, 0);
-    if (status == SAP_OK) {
-        sap_team_loop(tree->device->options.threads, m.sent, PACKED_AT_ONCE, pack, &m);
-        status = exchange_points(&m);
-    }
-    sap_scratch_give(tree->device, &m.leaving_points); // what is built next may lie there
-    if (status == SAP_OK) status = sap_comm_agree(comm, tree->device, build_pieces(&m), NULL, 0);
+    if (status == SAP_OK) status = cut->share ? move_share(&m) : move_rows(&m);
     sap_scratch_give(tree->device, &m.lists);
-    sap_scratch_give(tree->device, &m.arriving_points);
     return status;
 }

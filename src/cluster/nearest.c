@@ -165,6 +165,8 @@ static sap_status run(calling* c, sap_status status) {
 
 static sap_status nearest(const sap_cluster_tree* tree, const sap_rows* queries, bool is_points,
                           const sap_search* search, int64_t* ids, void* distance2) {
+    if (tree->device->rooms.cluster)
+        return sap_cluster_nearest_there(tree, is_points ? NULL : queries, queries->real_bits, search, ids, distance2);
     calling c = {.tree = tree, .own = {.queries = *queries, .is_points = is_points}};
     const sap_status status = run(&c, prepare(&c, search, ids, distance2));
     sap_route_close(&c.away);

@@ -2,6 +2,7 @@
 // their balls reach. For counts, points near borders go to the ranks of higher numbers only, which build a tree over them
 // and walk it together with their own: each pair of points on two ranks is met once and counts twice.
 #include "base/assert.h"
+#include "cluster/ops.h"
 #include "cluster/route.h"
 #include "cluster/rows.h"
 #include "tree/limit.h"
@@ -17,6 +18,7 @@ static sap_status take_points(const sap_cluster_tree* tree, sap_scratch* scratch
         return sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for %lld points", (long long)tree->count_here);
     *ids = (int64_t*)(void*)scratch->memory;
     *rows = (sap_rows){scratch->memory + names, tree->count_here, tree->dims, tree->dims, tree->real_bits};
+    if (tree->device->rooms.cluster) return tree->device->rooms.cluster->points(tree, *ids, scratch->memory + names);
     sap_cluster_list(tree, *ids, scratch->memory + names);
     return SAP_OK;
 }

@@ -48,7 +48,7 @@ static sap_status check(asking* a, const void* result, const char* name) {
     if (!(a->radius >= 0)) return sap_fail(device, SAP_ERROR_ARGUMENT, "radius: %g is negative", a->radius);
     if (!result) return sap_fail(device, SAP_ERROR_ARGUMENT, "%s: is NULL", name);
     a->limit2 = sap_limit2_of(a->radius, a->tree->real_bits);
-    return SAP_OK;
+    return sap_cluster_fetch_ids(a->tree);
 }
 
 // Whether this rank has the whole tree, in one piece: then nothing is sent.

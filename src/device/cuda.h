@@ -58,6 +58,9 @@ typedef struct sap_cuda_calls {
     cudaError_t (*launch)(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together);
     cudaError_t (*name)(char* text, size_t bytes, int ordinal); // of the GPU
+    // Lets the current GPU, and memory of the pool, which is its, and another GPU reach each other. Where they cannot, CUDA
+    // takes copies through the host.
+    void (*reach)(int ordinal, int other, cudaMemPool_t pool);
     size_t chunk_bytes; // of page-locked memory, see device/cuda_staging.cu; smaller copies are left to CUDA
 } sap_cuda_calls;
 
@@ -99,6 +102,7 @@ typedef struct sap_cuda {
     int lock;            // guards idle
     sap_cuda_block idle[SAP_SCRATCH_BLOCKS];
     sap_cuda_staging staging;
+    uint64_t reached;    // GPUs, as bits, that were told of this one
     int64_t* bad;        // on the GPU: lowest bad row of the builds that did not wait, or INT64_MAX
     int64_t radius_hits; // that the last radius search found for 1024 queries; 0: none yet
 } sap_cuda;

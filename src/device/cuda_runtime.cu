@@ -91,6 +91,19 @@ static cudaError_t name(char* text, size_t bytes, int ordinal) {
     return error;
 }
 
+static void reach(int ordinal, int other, cudaMemPool_t pool) {
+    int can = 0;
+    if (cudaDeviceCanAccessPeer(&can, other, ordinal) == cudaSuccess && can && pool) {
+        cudaMemAccessDesc access = {};
+        access.location.type = cudaMemLocationTypeDevice;
+        access.location.id = other;
+        access.flags = cudaMemAccessFlagsProtReadWrite;
+        (void)cudaMemPoolSetAccess(pool, &access, 1);
+    }
+    if (cudaDeviceCanAccessPeer(&can, ordinal, other) == cudaSuccess && can) (void)cudaDeviceEnablePeerAccess(other, 0);
+    (void)cudaGetLastError(); // that it was enabled before
+}
+
 extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 cudaGetDevice,
                                                 cudaSetDevice,
@@ -116,6 +129,7 @@ extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 blocks_at_once,
                                                 launch,
                                                 name,
+                                                reach,
                                                 (size_t)4 << 20};
 
 #endif

@@ -44,6 +44,7 @@ typedef struct sap_rooms {
     const struct sap_move_ops* move;
     const struct sap_render_ops* render;
     const struct sap_view_ops* view;
+    const struct sap_cluster_ops* cluster;
 } sap_rooms;
 
 // Whether a device has a function of a room's table: SAP_CAN(device, nearest, search).

@@ -1,6 +1,7 @@
 // What the rooms do on CUDA GPUs. In C, whose initialisers name their entries.
 #include "box/ops.h"
 #include "cloud/ops.h"
+#include "cluster/ops.h"
 #include "compact/ops.h"
 #include "device/cuda_device.h"
 #include "instance/ops.h"
@@ -90,6 +91,7 @@ const sap_processor_table sap_cuda_table = {
             .surface = &surface,
             .move = &move,
             .cloud = &cloud,
+            .cluster = &sap_cluster_ops_cuda,
             .render = &sap_render_ops_cuda,
         },
 };

@@ -57,6 +57,8 @@ extern uint64_t cuda_on_cpu_progress;
 extern "C" {
 // Blocks of device memory that have not been released.
 int64_t cuda_on_cpu_blocks(void);
+// How many GPUs there are, from 1 to 16; at first one, or as many as CUDA_ON_CPU_DEVICES in the environment says.
+extern int cuda_on_cpu_devices;
 // Runs blocks (of cooperative launches), warps and lanes in descending order, for kernels that rely on an order they
 // were never promised. Set from the start if the environment has CUDA_ON_CPU_BACKWARDS.
 extern bool cuda_on_cpu_backwards;

@@ -1,5 +1,5 @@
-// The table of the runtime's calls over host memory: one pretended GPU. Every copy and fill is checked against the
-// blocks that are allocated.
+// The table of the runtime's calls over host memory: pretended GPUs, one unless CUDA_ON_CPU_DEVICES says how many. Every
+// copy and fill is checked against the blocks that are allocated.
 #include "device/cuda.h"
 #include "launch.h"
 #include <pthread.h>
@@ -11,6 +11,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // guards what follows
 static struct {
     unsigned char* memory;
     size_t bytes;
+    int ordinal;
 } * blocks;
 static int64_t block_count, block_room;
 static size_t bytes_in_use;
@@ -52,20 +53,30 @@ static bool check(const void* memory, size_t bytes, const char* what) {
 
 // ---- The device.
 
+enum { MOST_DEVICES = 16 };
+int cuda_on_cpu_devices = getenv("CUDA_ON_CPU_DEVICES") != NULL ? atoi(getenv("CUDA_ON_CPU_DEVICES")) : 1;
+static thread_local int current;
+
+static bool is_device(int ordinal) { return ordinal >= 0 && ordinal < cuda_on_cpu_devices && ordinal < MOST_DEVICES; }
+
 static cudaError_t count_devices(int* count) {
-    *count = 1;
+    *count = cuda_on_cpu_devices;
     return cudaSuccess;
 }
 
 static cudaError_t current_device(int* ordinal) {
-    *ordinal = 0;
+    *ordinal = current;
     return cudaSuccess;
 }
 
-static cudaError_t use_device(int ordinal) { return ordinal == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+static cudaError_t use_device(int ordinal) {
+    if (!is_device(ordinal)) return cudaErrorInvalidDevice;
+    current = ordinal;
+    return cudaSuccess;
+}
 
 static cudaError_t attribute(int* value, cudaDeviceAttr which, int ordinal) {
-    if (ordinal != 0) return cudaErrorInvalidDevice;
+    if (!is_device(ordinal)) return cudaErrorInvalidDevice;
     switch (which) {
     case cudaDevAttrMaxThreadsPerBlock: *value = CUDA_ON_CPU_THREADS; break;
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = CUDA_ON_CPU_SHARED; break;
@@ -84,7 +95,7 @@ static cudaError_t attribute(int* value, cudaDeviceAttr which, int ordinal) {
     return cudaSuccess;
 }
 
-static char stream_dummy, pool_dummy;
+static char stream_dummy, pool_dummy[MOST_DEVICES];
 
 static cudaError_t create_stream(cudaStream_t* stream) {
     *stream = (cudaStream_t)(void*)&stream_dummy;
@@ -100,15 +111,16 @@ static cudaError_t capturing(cudaStream_t, bool* yes) {
 }
 
 static cudaError_t create_pool(cudaMemPool_t* pool, int ordinal) {
-    *pool = (cudaMemPool_t)(void*)&pool_dummy;
-    return use_device(ordinal);
+    if (!is_device(ordinal)) return cudaErrorInvalidDevice;
+    *pool = (cudaMemPool_t)(void*)&pool_dummy[ordinal];
+    return cudaSuccess;
 }
 
 static cudaError_t destroy_pool(cudaMemPool_t) { return cudaSuccess; }
 
 // ---- Memory.
 
-static cudaError_t allocate(void** memory, size_t bytes, cudaMemPool_t, cudaStream_t) {
+static cudaError_t allocate(void** memory, size_t bytes, cudaMemPool_t pool, cudaStream_t) {
     cudaError_t status = cudaSuccess;
     *memory = NULL;
     if (bytes == 0) return cudaSuccess;
@@ -124,6 +136,7 @@ static cudaError_t allocate(void** memory, size_t bytes, cudaMemPool_t, cudaStre
         }
         memset(*memory, 0xA5, bytes);
         blocks[block_count].memory = (unsigned char*)*memory;
+        blocks[block_count].ordinal = (int)((char*)pool - pool_dummy);
         blocks[block_count++].bytes = bytes;
         bytes_in_use += bytes;
     }
@@ -179,7 +192,8 @@ static cudaError_t unpin(void* memory) {
 
 static cudaError_t on_device(const void* memory, int* ordinal) {
     pthread_mutex_lock(&lock);
-    *ordinal = find(memory) >= 0 ? 0 : find_pinned(memory) >= 0 ? SAP_CUDA_PINNED : SAP_CUDA_PAGEABLE;
+    const int64_t i = find(memory);
+    *ordinal = i >= 0 ? blocks[i].ordinal : find_pinned(memory) >= 0 ? SAP_CUDA_PINNED : SAP_CUDA_PAGEABLE;
     pthread_mutex_unlock(&lock);
     return cudaSuccess;
 }
@@ -223,7 +237,11 @@ static cudaError_t blocks_at_once(int* count, const void* kernel, int threads, s
 
 static cudaError_t name(char* text, size_t bytes, int ordinal) {
     snprintf(text, bytes, "CUDA on the CPU");
-    return use_device(ordinal);
+    return is_device(ordinal) ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+static void reach(int ordinal, int other, cudaMemPool_t) {
+    if (!is_device(other) || current != ordinal) cuda_on_cpu_fail("GPU %d and %d: no two devices", ordinal, other);
 }
 
 const sap_cuda_calls sap_cuda_runtime = {count_devices,  current_device,
@@ -238,7 +256,8 @@ const sap_cuda_calls sap_cuda_runtime = {count_devices,  current_device,
                                          destroy_event,  record,
                                          wait_event,     cuda_on_cpu_allow_shared,
                                          blocks_at_once, cuda_on_cpu_launch,
-                                         name,           4 << 20};
+                                         name,           reach,
+                                         4 << 20};
 
 long long clock64(void) {
     struct timespec now;

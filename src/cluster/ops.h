@@ -1,0 +1,107 @@
+// What a processor with memory of its own does with a rank's points there, so that they do not go through the host's: it
+// counts for the cut, divides, packs and names them, and answers for the points that a rank holds. Ranks whose devices
+// have no such table hold their points in host memory.
+#ifndef SAPWOOD_CLUSTER_OPS_H
+#define SAPWOOD_CLUSTER_OPS_H
+
+#include "device/device.h"
+#include "sapwood/cluster.h"
+#include "sapwood/points.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The points that a rank gives, in the memory of its device, while a tree is built.
+typedef struct sap_share sap_share;
+
+// Labels of points: the node of the level that a point is below; from SAP_SHARE_PIECES on a subtree, by the order in
+// which they were cut off; SAP_SHARE_NONE: the point is left out.
+enum { SAP_SHARE_PIECES = 0x8000, SAP_SHARE_NONE = 0xffff };
+enum { SAP_SHARE_BINS = 8192 }; // of all nodes of a level together, at most, unless each had fewer than SAP_SHARE_LEAST
+enum { SAP_SHARE_LEAST = 8 };
+
+// A node of a level, while its median is looked for. Keys are those of cluster/cut.h; component 0 is the coordinate along
+// the axis, the next ones follow it cyclically, the last one is the id.
+typedef struct sap_share_node {
+    uint64_t pivot[SAP_MAX_DIMS + 1]; // the median's keys, of the components [from, component)
+    uint64_t low, high;               // between which its next one lies
+    double origin, scale;             // of the bins of coordinates, in the points' precision; scale 0: bins of keys
+    int64_t take;                     // of the points that are equal in all components, so many go left
+    int32_t axis, from, component;
+    int32_t shift; // of keys, for bins of them
+    bool goes_on;  // a key is looked for
+} sap_share_node;
+
+// Which bin a coordinate lies in. Bins do not decrease as coordinates increase.
+#define SAP_SHARE_BIN(real, node, x, bins)                                                                             \
+    ((int)(((x) - (real)(node)->origin) * (real)(node)->scale) < (bins)                                                \
+         ? (int)(((x) - (real)(node)->origin) * (real)(node)->scale)                                                   \
+         : (bins)-1)
+
+// Where the points of a share go.
+typedef struct sap_share_move {
+    int32_t rank, ranks;
+    int32_t pieces;         // of the whole tree
+    const int32_t* place;   // [pieces] of each by its label, from left to right
+    const int64_t* leaving; // [pieces] points of this rank, from left to right
+    int32_t first, own;     // this rank's are `own` pieces from `first` on
+    const int64_t* counts;  // [ranks][own] points that come
+    bool ids_are_given;
+    const int64_t* first_ids; // [ranks] the id of each rank's first row, if not
+    // What is made:
+    const void *send_coords, *send_ids; // what other ranks get, from left to right
+    void *receive_coords, *receive_ids; // room for what they send, rank by rank
+    int64_t id_bytes;
+} sap_share_move;
+
+typedef struct sap_cluster_ops {
+    // Takes points up: how many, and how many are not finite and left out. In any case to be closed, unless *share is NULL.
+    sap_status (*open)(sap_device* device, const sap_rows* rows, const int64_t* ids, bool drop_nonfinite,
+                       sap_share** share, int64_t* given, int64_t* not_finite);
+    void (*close)(sap_share* share);
+    // Says which ids the points have: those given, or first_id and the row's number. The largest one.
+    sap_status (*number)(sap_share* share, bool are_given, int64_t first_id, uint64_t* largest);
+    // boxes[nodes][2 * dims]: smallest keys of coordinates, and the largest inverted.
+    sap_status (*boxes)(sap_share* share, int32_t nodes, uint64_t* boxes);
+    // histogram[nodes][bins] of the points that are still in question. `listed`: -1 looks at all points; otherwise at those
+    // that the last call left, of which so many are in question by now.
+    sap_status (*count)(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
+                        uint32_t* histogram);
+    // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1]. How many go left.
+    sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names,
+                         int64_t* left);
+    // Packs what goes to other ranks, and makes room for what comes from them.
+    sap_status (*pack)(sap_share* share, sap_share_move* move);
+    // When that has come: points (without gaps, by id) and ids of this rank's piece number `own`; the ids are the caller's.
+    sap_status (*unpack)(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows, int64_t** ids);
+    void (*release)(sap_device* device, void* memory, size_t bytes);
+    sap_status (*fetch)(sap_device* device, void* to, const void* from, size_t bytes); // to host memory
+    // sap_cluster_nearest, sap_cluster_nearest_self and sap_cluster_points, once their arguments are checked. Arrays may lie
+    // in either memory.
+    sap_status (*nearest)(const struct sap_cluster_tree* tree, const sap_rows* queries, const sap_search* search,
+                          double limit2, int64_t* ids, void* distance2);
+    sap_status (*nearest_self)(const struct sap_cluster_tree* tree, const sap_search* search, double limit2,
+                               int64_t* ids, void* distance2);
+    sap_status (*points)(const struct sap_cluster_tree* tree, int64_t* ids, void* coords);
+    // Which device of the machine it is; lets it copy from and to that of another rank of this process.
+    int32_t (*ordinal)(const sap_device* device, uint64_t* reached);
+    void (*reach)(sap_device* device, int32_t other);
+    // For messages: the device's stream, copies there, and waiting for them.
+    void* (*stream)(const sap_device* device);
+    sap_status (*copy)(void* to, const void* from, size_t bytes, void* stream);
+    sap_status (*wait)(void* stream);
+} sap_cluster_ops;
+
+extern const sap_cluster_ops sap_cluster_ops_cuda;
+
+sap_status sap_cluster_nearest_cuda(const struct sap_cluster_tree* tree, const sap_rows* queries,
+                                    const sap_search* search, double limit2, int64_t* ids, void* distance2);
+sap_status sap_cluster_nearest_self_cuda(const struct sap_cluster_tree* tree, const sap_search* search, double limit2,
+                                         int64_t* ids, void* distance2);
+sap_status sap_cluster_points_cuda(const struct sap_cluster_tree* tree, int64_t* ids, void* coords);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

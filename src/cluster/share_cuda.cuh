@@ -1,0 +1,110 @@
+// A rank's points on a GPU while a tree over ranks is built, and their keys.
+#ifndef SAPWOOD_CLUSTER_SHARE_CUDA_CUH
+#define SAPWOOD_CLUSTER_SHARE_CUDA_CUH
+
+#include "tree/order_cuda.cuh"
+#include "tree/tree_cuda.h"
+
+extern "C" {
+#include "cluster/cut.h"
+#include "cluster/ops.h"
+}
+
+enum { SHARE_THREADS = 256, SHARE_BLOCKS = 8 }; // the latter: on a multiprocessor
+
+// Memory that is kept for the next time: the driver is slow to give and take it where other GPUs can reach it.
+typedef struct share_room {
+    void* memory;
+    size_t bytes;
+} share_room;
+
+struct sap_share {
+    sap_cuda_call call; // open as long as the share is
+    share_room nodes, counts, names, lists[2];
+    sap_rows rows;      // on the GPU
+    const int64_t* ids; // on the GPU; NULL: first_id and the row's number
+    int64_t first_id;
+    uint16_t* labels;                // [rows.count]; NULL: all 0
+    uint64_t root[2 * SAP_MAX_DIMS]; // the box of all points, as `boxes` gives it
+    int32_t *list, *next;            // rows that were in question, and those of them that still are
+    int64_t in_question;             // how many are in `next`
+    unsigned long long* listed;      // counts them on the GPU
+    int64_t warps, chunk;            // that pack points, and how many points each
+    void *out_coords, *out_ids;      // what other ranks get
+    void *held_coords, *held_ids;    // what this rank holds, piece by piece; ids of its own points, or all
+    void *in_coords, *in_ids;        // what comes, if it has to be put in order
+    int64_t held;
+    void* sorted; // points of the last piece
+};
+
+// What kernels see of it.
+template <typename real> struct share_view {
+    typedef typename sap_ordinal<real>::type ordinal;
+    const real* coords;
+    int64_t count, stride;
+    const int64_t* ids;
+    int64_t first_id;
+    const uint16_t* labels;
+    int dims;
+    __device__ __forceinline__ real at(int64_t row, int axis) const { return coords[row * stride + axis] + 0; }
+    __device__ __forceinline__ int64_t id(int64_t row) const { return ids ? ids[row] : first_id + row; }
+    __device__ __forceinline__ int label(int64_t row) const { return labels ? labels[row] : 0; }
+    // Component `c` of the keys along an axis.
+    __device__ __forceinline__ uint64_t key(int64_t row, int axis, int c) const {
+        if (c == dims) return (uint64_t)id(row);
+        const int a = axis + c < dims ? axis + c : axis + c - dims;
+        return (uint64_t)sap_ordinal_of(at(row, a));
+    }
+};
+
+template <typename real> static share_view<real> share_view_of(const sap_share* s) {
+    share_view<real> v;
+    v.coords = (const real*)s->rows.coords;
+    v.count = s->rows.count;
+    v.stride = s->rows.stride;
+    v.ids = s->ids;
+    v.first_id = s->first_id;
+    v.labels = s->labels;
+    v.dims = (int)s->rows.dims;
+    return v;
+}
+
+// At least so many bytes; what they held is lost.
+static inline void* share_take(sap_share* s, share_room* room, size_t bytes) {
+    if (room->memory && room->bytes >= bytes) return room->memory;
+    if (s->call.status == SAP_OK) sap_cuda_give(&s->call, room->memory);
+    room->memory = sap_cuda_take(&s->call, bytes);
+    room->bytes = bytes;
+    return room->memory;
+}
+
+// Enough blocks for so many items, and no more than fit on the GPU a few times.
+static inline sap_cuda_grid share_grid(const sap_share* s, int64_t items, size_t shared) {
+    sap_cuda_grid grid = sap_cuda_grid_for(items, SHARE_THREADS);
+    const int64_t most = s->call.status == SAP_OK ? (int64_t)SHARE_BLOCKS * s->call.cuda->multiprocessors : 1;
+    if (grid.blocks > most) grid.blocks = most;
+    grid.shared = shared;
+    return grid;
+}
+
+// Calls function<float> or function<double>.
+#define SHARE_BY_REAL(share, function, ...)                                                                            \
+    ((share)->rows.real_bits == 32 ? function<float>(__VA_ARGS__) : function<double>(__VA_ARGS__))
+
+// ---- cluster/share_cuda.cu, cluster/cut_cuda.cu, cluster/move_cuda.cu
+extern "C" {
+sap_status sap_share_open_cuda(sap_device* device, const sap_rows* rows, const int64_t* ids, bool drop_nonfinite,
+                               sap_share** share, int64_t* given, int64_t* not_finite);
+void sap_share_close_cuda(sap_share* share);
+sap_status sap_share_number_cuda(sap_share* share, bool are_given, int64_t first_id, uint64_t* largest);
+sap_status sap_share_boxes_cuda(sap_share* share, int32_t nodes, uint64_t* boxes);
+sap_status sap_share_count_cuda(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins,
+                                int64_t listed, uint32_t* histogram);
+sap_status sap_share_divide_cuda(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names,
+                                 int64_t* left);
+sap_status sap_share_pack_cuda(sap_share* share, sap_share_move* move);
+sap_status sap_share_unpack_cuda(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows,
+                                 int64_t** ids);
+}
+
+#endif

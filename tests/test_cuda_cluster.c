@@ -1,0 +1,546 @@
+// Trees over ranks whose points lie on GPUs: the same bytes, and the same answers, as over ranks of CPUs.
+#include "allocator.h"
+#include "test.h"
+
+#if defined(SAP_HAVE_CUDA) && defined(SAP_HAVE_THREADS)
+#include "cluster/cluster.h"
+#include "cuda_tools.h"
+#include "families.h"
+#include "tree/host_view.h"
+#include <math.h>
+#include <pthread.h>
+
+enum { MOST_RANKS = 9 };
+#if TEST_SANITIZED
+enum { TRIED = 59 }; // one case of so many
+#else
+enum { TRIED = 17 };
+#endif
+
+typedef enum owners { OWNERS_BLOCKS, OWNERS_RANDOM, OWNERS_FIRST, OWNERS_SOME, OWNERS_COUNT } owners;
+
+typedef struct scene {
+    cloud points;
+    int32_t ranks, gpus;
+    owners give;
+    bool with_ids, staged;
+    sap_tree_options options;
+    uint64_t chance;
+} scene;
+
+typedef struct rank_thread {
+    pthread_t thread;
+    const scene* s;
+    sap_comm* comm;
+    watch w;
+    sap_device *cpu, *gpu;
+} rank_thread;
+
+// A copy in GPU memory.
+static void* put_there(const void* from, size_t bytes) {
+    void* to = cuda_tools_allocate(bytes + 1);
+    cuda_tools_copy(to, from, bytes);
+    return to;
+}
+
+// A rank's share, and its ids, which do not ascend with rows.
+static cloud share_of(const scene* s, int32_t rank, int64_t* ids) {
+    uint64_t state = s->chance ^ 5;
+    cloud share =
+        cloud_make(s->points.count, s->points.dims, s->points.real_bits, s->chance % 2 ? 0 : s->points.dims + 1);
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->points.count; i++) {
+        int64_t owner = i * s->ranks / s->points.count;
+        if (s->give == OWNERS_RANDOM) owner = random_below(&state, s->ranks);
+        if (s->give == OWNERS_FIRST) owner = 0;
+        if (s->give == OWNERS_SOME) owner = owner / 2 * 2; // every second rank gives none
+        if (owner != rank) continue;
+        for (int32_t a = 0; a < s->points.dims; a++) cloud_set(&share, count, a, cloud_get(&s->points, i, a));
+        ids[count++] = (s->points.count - i) * 3 + (s->chance % 2 ? INT64_C(1) << 40 : 0);
+    }
+    share.count = count;
+    return share;
+}
+
+static sap_status build(rank_thread* r, sap_device* device, const cloud* c, const int64_t* ids,
+                        sap_cluster_tree** tree) {
+    const sap_tree_options* options = &r->s->options;
+    if (c->real_bits == 64)
+        return sap_cluster_build_f64(r->comm, device, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, ids,
+                                     options, tree);
+    return sap_cluster_build(r->comm, device, (sap_points){c->coords, c->count, c->dims, c->stride}, ids, options,
+                             tree);
+}
+
+static sap_status build_there(rank_thread* r, const cloud* c, const int64_t* ids, sap_cluster_tree** tree) {
+    cloud up = *c;
+    up.coords = put_there(c->coords, (size_t)(c->count * c->stride) * (size_t)c->real_bits / 8);
+    int64_t* up_ids = ids ? put_there(ids, (size_t)c->count * sizeof *ids) : NULL;
+    const sap_status status = build(r, r->gpu, &up, up_ids, tree);
+    cuda_tools_release(up.coords);
+    cuda_tools_release(up_ids);
+    return status;
+}
+
+static void compare_pieces(const sap_cluster_tree* a, const sap_cluster_tree* b) {
+    CHECK_EQUAL(a->piece_count, b->piece_count);
+    CHECK_EQUAL(a->moved, b->moved);
+    CHECK_EQUAL(a->plane_count, b->plane_count);
+    for (int32_t i = 0; i < a->plane_count; i++) {
+        CHECK_EQUAL(a->planes[i].axis, b->planes[i].axis);
+        CHECK(a->planes[i].split == b->planes[i].split);
+    }
+    CHECK_EQUAL(a->top.count, b->top.count);
+    const size_t unused = 2 * (size_t)a->dims; // node 0
+    CHECK(!memcmp(a->top.boxes + unused, b->top.boxes + unused, a->top.boxes_bytes - unused * sizeof *a->top.boxes));
+    CHECK(!memcmp(a->top.owners, b->top.owners, a->top.owners_bytes));
+    CHECK_STATUS(sap_cluster_fetch_ids(b), SAP_OK);
+    for (int32_t i = 0; i < a->piece_count; i++) {
+        const sap_cluster_piece *x = &a->pieces[i], *y = &b->pieces[i];
+        sap_host_view view;
+        if (!CHECK_EQUAL(x->count, y->count)) return;
+        CHECK(!x->count || !memcmp(x->ids, y->ids, (size_t)x->count * sizeof *x->ids));
+        CHECK_EQUAL(x->tree->shape.bytes, y->tree->shape.bytes);
+        CHECK_STATUS(sap_host_view_open(y->tree, &view), SAP_OK);
+        CHECK(!memcmp(x->tree->arrays, view.tree.arrays, x->tree->shape.bytes));
+        sap_host_view_close(&view);
+        CHECK_STATUS(sap_tree_verify(y->tree), SAP_OK);
+    }
+}
+
+// ---- Answers
+
+static cloud queries_of(const scene* s, int32_t rank) {
+    uint64_t state = s->chance + (uint64_t)rank;
+    const int64_t count = rank % 3 == 1 ? 0 : 60 + rank;
+    cloud q = cloud_make(count, s->points.dims, s->points.real_bits, rank % 2 ? 0 : s->points.dims + 2);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t own = s->points.count ? random_below(&state, s->points.count) : -1;
+        for (int32_t a = 0; a < q.dims; a++) {
+            double x = random_unit(&state);
+            if (own >= 0 && i % 3 == 0) x = cloud_get(&s->points, own, a);
+            if (own >= 0 && i % 3 == 1) x = x * 0.01 + cloud_get(&s->points, own, a);
+            if (i == 5) x = cloud_limit(q.dims, q.real_bits);
+            if (i == 7 && a == 0) x = (double)NAN;
+            if (i == 8) x = q.real_bits == 64 ? 1e300 : 1e38;
+            if (i == 10) x = 1000;
+            cloud_set(&q, i, a, x);
+        }
+    }
+    return q;
+}
+
+typedef struct answer {
+    int64_t *ids, *held;
+    unsigned char *near, *coords;
+    size_t cells, points;
+} answer;
+
+static answer answer_make(const sap_cluster_tree* tree, size_t rows, int32_t k) {
+    const size_t real = (size_t)tree->real_bits / 8;
+    answer a = {.cells = rows * (size_t)k, .points = rows};
+    a.ids = calloc(a.cells + 1, sizeof *a.ids);
+    a.near = calloc(a.cells + 1, real);
+    a.held = calloc(rows + 1, sizeof *a.held);
+    a.coords = calloc(rows * (size_t)tree->dims + 1, real);
+    return a;
+}
+
+static void answer_free(answer* a) {
+    free(a->ids);
+    free(a->near);
+    free(a->held);
+    free(a->coords);
+}
+
+static bool same(const answer* a, const answer* b, const sap_cluster_tree* tree) {
+    const size_t real = (size_t)tree->real_bits / 8;
+    return !memcmp(a->ids, b->ids, a->cells * sizeof *a->ids) && !memcmp(a->near, b->near, a->cells * real) &&
+           !memcmp(a->held, b->held, a->points * sizeof *a->held) &&
+           !memcmp(a->coords, b->coords, a->points * (size_t)tree->dims * real);
+}
+
+static sap_status ask(const sap_cluster_tree* tree, const cloud* q, const sap_search* search, int64_t* ids,
+                      void* near) {
+    if (q->real_bits == 64)
+        return sap_cluster_nearest_f64(tree, (sap_points_f64){q->coords, q->count, q->dims, q->stride}, search, ids,
+                                       near);
+    return sap_cluster_nearest(tree, (sap_points){q->coords, q->count, q->dims, q->stride}, search, ids, near);
+}
+
+static sap_status ask_self(const sap_cluster_tree* tree, const sap_search* search, answer* a, bool ids, bool near) {
+    if (tree->real_bits == 64) {
+        CHECK_STATUS(sap_cluster_points_f64(tree, a->held, (double*)(void*)a->coords), SAP_OK);
+        return sap_cluster_nearest_self_f64(tree, search, ids ? a->ids : NULL, near ? (void*)a->near : NULL);
+    }
+    CHECK_STATUS(sap_cluster_points(tree, a->held, (float*)(void*)a->coords), SAP_OK);
+    return sap_cluster_nearest_self(tree, search, ids ? a->ids : NULL, near ? (void*)a->near : NULL);
+}
+
+// The same with arrays in GPU memory.
+static sap_status ask_there(const sap_cluster_tree* tree, const cloud* q, const sap_search* search, answer* a) {
+    const size_t real = (size_t)q->real_bits / 8;
+    cloud up = *q;
+    up.coords = put_there(q->coords, (size_t)(q->count * q->stride) * real);
+    int64_t* ids = put_there(a->ids, a->cells * sizeof *ids);
+    void* near = put_there(a->near, a->cells * real);
+    const sap_status status = ask(tree, &up, search, ids, near);
+    cuda_tools_copy(a->ids, ids, a->cells * sizeof *ids);
+    cuda_tools_copy(a->near, near, a->cells * real);
+    cuda_tools_release(up.coords);
+    cuda_tools_release(ids);
+    cuda_tools_release(near);
+    return status;
+}
+
+// The same answers, with neither, one or both of the arrays.
+static void compare_nearest(const scene* s, const sap_cluster_tree* a, const sap_cluster_tree* b, const cloud* q,
+                            bool there) {
+    static const int32_t ks[] = {1, 3, 8, 40};
+    const double radii[] = {0, 0, 0.25, INFINITY};
+    sap_search search = {.k = ks[s->chance % 4], .radius = radii[s->chance / 4 % 4]};
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(b, &info), SAP_OK);
+    answer x = answer_make(a, (size_t)q->count, search.k), y = answer_make(a, (size_t)q->count, search.k);
+    CHECK_STATUS(ask(a, q, &search, x.ids, x.near), SAP_OK);
+    CHECK_STATUS(there ? ask_there(b, q, &search, &y) : ask(b, q, &search, y.ids, y.near), SAP_OK);
+    CHECK(same(&x, &y, a));
+    memset(y.ids, 0, y.cells * sizeof *y.ids);
+    memset(y.near, 0, y.cells * sizeof(float));
+    CHECK_STATUS(ask(b, q, &search, y.ids, NULL), SAP_OK);
+    CHECK_STATUS(ask(b, q, &search, NULL, y.near), SAP_OK);
+    CHECK(same(&x, &y, a));
+    answer_free(&x);
+    answer_free(&y);
+    search.k = 1 + (int32_t)(s->chance / 64 % 6);
+    search.with_self = s->chance % 2;
+    x = answer_make(a, (size_t)info.count_here, search.k), y = answer_make(a, (size_t)info.count_here, search.k);
+    CHECK_STATUS(ask_self(a, &search, &x, true, true), SAP_OK);
+    CHECK_STATUS(ask_self(b, &search, &y, true, true), SAP_OK);
+    CHECK(same(&x, &y, a));
+    memset(y.ids, 0, y.cells * sizeof *y.ids);
+    memset(y.near, 0, y.cells * sizeof(float));
+    CHECK_STATUS(ask_self(b, &search, &y, true, false), SAP_OK);
+    CHECK_STATUS(ask_self(b, &search, &y, false, true), SAP_OK);
+    CHECK(same(&x, &y, a));
+    answer_free(&x);
+    answer_free(&y);
+}
+
+static void compare_found(const sap_cluster_neighbors* a, const sap_cluster_neighbors* b) {
+    if (!CHECK(a && b) || !CHECK_EQUAL(a->count, b->count)) return;
+    const int64_t all = a->offsets[a->count];
+    if (!CHECK(!memcmp(a->offsets, b->offsets, ((size_t)a->count + 1) * sizeof *a->offsets)) || !all) return;
+    CHECK(!memcmp(a->ids, b->ids, (size_t)all * sizeof *a->ids));
+    if (a->distance2) CHECK(!memcmp(a->distance2, b->distance2, (size_t)all * sizeof *a->distance2));
+    if (a->distance2_f64) CHECK(!memcmp(a->distance2_f64, b->distance2_f64, (size_t)all * sizeof *a->distance2_f64));
+}
+
+static void compare_radius(const scene* s, const sap_cluster_tree* a, const sap_cluster_tree* b, const cloud* q) {
+    static const double radii[] = {0, 0.05, 0.3, 0.1};
+    const double radius = radii[s->chance / 16 % 4];
+    sap_cluster_neighbors *x = NULL, *y = NULL;
+    int64_t *few = calloc((size_t)q->count + 1, sizeof *few), *many = calloc((size_t)q->count + 1, sizeof *many);
+    if (q->real_bits == 64) {
+        const sap_points_f64 queries = {q->coords, q->count, q->dims, q->stride};
+        CHECK_STATUS(sap_cluster_radius_f64(a, queries, radius, &x), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_f64(b, queries, radius, &y), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_count_f64(a, queries, radius, few), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_count_f64(b, queries, radius, many), SAP_OK);
+    } else {
+        const sap_points queries = {q->coords, q->count, q->dims, q->stride};
+        CHECK_STATUS(sap_cluster_radius(a, queries, radius, &x), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius(b, queries, radius, &y), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_count(a, queries, radius, few), SAP_OK);
+        CHECK_STATUS(sap_cluster_radius_count(b, queries, radius, many), SAP_OK);
+    }
+    compare_found(x, y);
+    CHECK(!memcmp(few, many, (size_t)q->count * sizeof *few));
+    free(few);
+    free(many);
+    sap_cluster_neighbors_free(x);
+    sap_cluster_neighbors_free(y);
+}
+
+static void compare_pairs(const sap_cluster_tree* a, const sap_cluster_tree* b) {
+    static const double radii[] = {0, 0.02, 0.05};
+    sap_cluster_neighbors *x = NULL, *y = NULL;
+    double few[3], many[3];
+    CHECK_STATUS(sap_cluster_pairs(a, radii[1], &x), SAP_OK);
+    CHECK_STATUS(sap_cluster_pairs(b, radii[1], &y), SAP_OK);
+    compare_found(x, y);
+    CHECK_STATUS(sap_cluster_count_pairs(a, radii, 3, true, few), SAP_OK);
+    CHECK_STATUS(sap_cluster_count_pairs(b, radii, 3, true, many), SAP_OK);
+    for (int i = 0; i < 3; i++) CHECK_EQUAL(few[i], many[i]);
+    sap_cluster_neighbors_free(x);
+    sap_cluster_neighbors_free(y);
+}
+
+// The same points given by whom holds them: nothing moves.
+static void rebuild(sap_cluster_tree* tree) {
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    const size_t here = (size_t)info.count_here + 1;
+    int64_t* ids = malloc(here * sizeof *ids);
+    void* coords = malloc(here * (size_t)info.dims * (size_t)info.real_bits / 8);
+    if (info.real_bits == 64) {
+        const sap_points_f64 held = {coords, info.count_here, info.dims, 0};
+        CHECK_STATUS(sap_cluster_points_f64(tree, ids, coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_rebuild_f64(tree, held, ids), SAP_OK);
+    } else {
+        const sap_points held = {coords, info.count_here, info.dims, 0};
+        CHECK_STATUS(sap_cluster_points(tree, ids, coords), SAP_OK);
+        CHECK_STATUS(sap_cluster_rebuild(tree, held, ids), SAP_OK);
+    }
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_EQUAL(info.moved, 0);
+    free(ids);
+    free(coords);
+}
+
+static void* run_rank(void* argument) {
+    rank_thread* r = argument;
+    const scene* s = r->s;
+    const int32_t rank = sap_comm_rank(r->comm);
+    // Some ranks of the first GPU work in a stream of the caller's, and on arrays that are there.
+    const bool there = rank % s->gpus == 0 && s->chance / 8 % 2;
+    sap_device_options options = watched(&r->w);
+    options.threads = 1;
+    options.processor = SAP_CPU;
+    CHECK_STATUS(sap_device_open(&options, &r->cpu), SAP_OK);
+    options.processor = SAP_CUDA;
+    options.ordinal = rank % s->gpus;
+    if (there) options.stream = cuda_tools_stream();
+    CHECK_STATUS(cuda_tools_open(&options, &r->gpu), SAP_OK);
+    int64_t* ids = malloc(((size_t)s->points.count + 1) * sizeof *ids);
+    cloud share = share_of(s, rank, ids);
+    sap_cluster_tree *expected = NULL, *tree = NULL;
+    if (CHECK_STATUS(build(r, r->cpu, &share, s->with_ids ? ids : NULL, &expected), SAP_OK) &&
+        CHECK_STATUS(there ? build_there(r, &share, s->with_ids ? ids : NULL, &tree)
+                           : build(r, r->gpu, &share, s->with_ids ? ids : NULL, &tree),
+                     SAP_OK)) {
+        compare_pieces(expected, tree);
+        cloud queries = queries_of(s, rank);
+        compare_nearest(s, expected, tree, &queries, there);
+        compare_radius(s, expected, tree, &queries);
+        if (s->points.count <= 1000) compare_pairs(expected, tree);
+        if (s->points.count <= 5000) {
+            rebuild(expected);
+            rebuild(tree);
+            compare_pieces(expected, tree);
+        }
+        cloud_free(&queries);
+    }
+    sap_cluster_free(tree);
+    sap_cluster_free(expected);
+    free(ids);
+    cloud_free(&share);
+    sap_device_close(r->gpu);
+    sap_device_close(r->cpu);
+    CHECK_EQUAL(r->w.blocks, 0);
+    CHECK_EQUAL(r->w.wrong, 0);
+    return NULL;
+}
+
+// An engine that does not know of memory on GPUs.
+static sap_status host_gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
+    sap_comm* inner = state;
+    return inner->engine.gather(inner->state, mine, bytes, all, stream);
+}
+static sap_status host_exchange(void* state, const void* send, const int64_t* send_bytes, void* receive,
+                                const int64_t* receive_bytes, void* stream) {
+    sap_comm* inner = state;
+    CHECK(!stream);
+    return inner->engine.exchange(inner->state, send, send_bytes, receive, receive_bytes, stream);
+}
+static sap_status host_reduce(void* state, sap_reduction how, uint64_t* values, int64_t count, void* stream) {
+    sap_comm* inner = state;
+    return inner->engine.reduce(inner->state, how, values, count, stream);
+}
+static sap_status host_split(void* state, int32_t color, int32_t key, sap_comm** part) {
+    (void)state, (void)color, (void)key, (void)part;
+    return SAP_ERROR_UNSUPPORTED;
+}
+static void host_abort(void* state, sap_status status) { sap_comm_abort(state, status); }
+static void host_close(void* state) { sap_comm_close(state); }
+static const sap_comm_engine host_engine = {host_gather, host_exchange, host_reduce, host_split,
+                                            host_abort,  host_close,    false,       {0}};
+
+static void run_scene(const scene* s) {
+    sap_comm *inner[MOST_RANKS], *comms[MOST_RANKS];
+    rank_thread ranks[MOST_RANKS] = {{0}};
+    if (!CHECK_STATUS(sap_comm_open_threads(s->ranks, NULL, inner), SAP_OK)) return;
+    for (int32_t r = 0; r < s->ranks; r++) {
+        comms[r] = inner[r];
+        if (s->staged) CHECK_STATUS(sap_comm_open(&host_engine, inner[r], r, s->ranks, NULL, &comms[r]), SAP_OK);
+        ranks[r].s = s;
+        ranks[r].comm = comms[r];
+        CHECK(!pthread_create(&ranks[r].thread, NULL, run_rank, &ranks[r]));
+    }
+    for (int32_t r = 0; r < s->ranks; r++) pthread_join(ranks[r].thread, NULL);
+    for (int32_t r = 0; r < s->ranks; r++) sap_comm_close(comms[r]);
+}
+
+TEST(is_the_tree_of_cpus) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    CHECK(cuda_tools_stream()); // made before there are threads
+    static const int64_t sizes[] = {0, 1, 3, 100, 1000, 5000};
+    static const int32_t all_dims[] = {1, 2, 3, 3, 4, 7};
+    static const int32_t leaf_sizes[] = {0, 1, 2, 8, 0, 100};
+    uint64_t state = 1;
+    for (int kind = 0; kind < FAMILY_COUNT; kind++)
+        for (int size = 0; size < 6; size++) {
+            scene s = {.gpus = gpus, .chance = random_next(&state)};
+            const int32_t dims = all_dims[random_below(&state, 6)], bits = random_below(&state, 2) ? 64 : 32;
+            s.ranks = 1 + (int32_t)random_below(&state, 6);
+            s.give = (owners)random_below(&state, OWNERS_COUNT);
+            s.with_ids = random_below(&state, 2);
+            s.staged = random_below(&state, 3) == 0;
+            s.options.leaf_size = leaf_sizes[random_below(&state, 6)];
+            s.options.axis = random_below(&state, 3) ? SAP_AXIS_WIDEST : SAP_AXIS_CYCLE;
+            const bool tried = (kind + size) % TRIED == 0;
+            if (!tried) continue;
+            s.points = cloud_of_family((family)kind, sizes[size], dims, bits, 0, s.chance);
+            NOTE("%s n %d dims %d f%d ranks %d owners %d ids %d leaf %d axis %d", family_name((family)kind),
+                 (int)sizes[size], dims, bits, s.ranks, (int)s.give, s.with_ids, s.options.leaf_size,
+                 (int)s.options.axis);
+            run_scene(&s);
+            cloud_free(&s.points);
+        }
+    NOTE("%s", "");
+}
+
+// Parts whose upper levels all blocks split together, and whose leaves end where those of the whole tree do.
+TEST(large_parts) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    scene s = {.gpus = gpus, .ranks = 2, .give = OWNERS_RANDOM, .chance = 5};
+    s.points = cloud_of_family(FAMILY_UNIFORM, 40001, 3, 32, 0, s.chance);
+    run_scene(&s);
+    cloud_free(&s.points);
+}
+
+// ---- Failures
+
+enum { FEW_RANKS = 3, FEW_POINTS = 60 };
+
+typedef struct failing {
+    int64_t host_from; // request for host memory of rank 1 that is refused; 0: none
+    int gpus;
+    sap_status statuses[FEW_RANKS];
+    pthread_barrier_t built;
+} failing;
+
+typedef struct failing_rank {
+    pthread_t thread;
+    failing* f;
+    sap_comm* comm;
+    watch w;
+    sap_device* gpu;
+} failing_rank;
+
+// Builds, and asks in every way; the first status that is not SAP_OK.
+static sap_status do_all(const failing_rank* r) {
+    float coords[3 * FEW_POINTS], near[4 * FEW_POINTS];
+    int64_t ids[4 * FEW_POINTS], counts[5];
+    uint64_t state = (uint64_t)sap_comm_rank(r->comm) + 11;
+    for (int i = 0; i < 3 * FEW_POINTS; i++) coords[i] = (float)random_unit(&state);
+    sap_cluster_tree* tree = NULL;
+    sap_cluster_neighbors* found = NULL;
+    const sap_points queries = {coords, 5, 3, 0};
+    const sap_search search = {.k = 1};
+    const sap_tree_options options = {.leaf_size = 4};
+    sap_status status =
+        sap_cluster_build(r->comm, r->gpu, (sap_points){coords, FEW_POINTS, 3, 0}, NULL, &options, &tree);
+    if (status == SAP_OK) status = sap_cluster_nearest(tree, queries, &search, ids, near);
+    if (status == SAP_OK) status = sap_cluster_nearest_self(tree, &search, NULL, NULL);
+    if (status == SAP_OK) status = sap_cluster_radius_count(tree, queries, 0.3, counts);
+    if (status == SAP_OK) status = sap_cluster_radius(tree, queries, 0.3, &found);
+    sap_cluster_neighbors_free(found);
+    sap_cluster_free(tree);
+    return status;
+}
+
+static void* run_failing(void* argument) {
+    failing_rank* r = argument;
+    failing* f = r->f;
+    const int32_t rank = sap_comm_rank(r->comm);
+    sap_device_options options = watched(&r->w);
+    options.processor = SAP_CUDA;
+    options.ordinal = rank % f->gpus;
+    CHECK_STATUS(cuda_tools_open(&options, &r->gpu), SAP_OK);
+    pthread_barrier_wait(&f->built);
+    if (!rank) cuda_tools.seen = 0;
+    if (f->host_from && rank == 1) r->w.fail_from = r->w.requests + f->host_from;
+    pthread_barrier_wait(&f->built);
+    f->statuses[rank] = do_all(r);
+    pthread_barrier_wait(&f->built);
+    if (!rank) cuda_tools.fail_at = 0;
+    r->w.fail_from = 0;
+    pthread_barrier_wait(&f->built);
+    CHECK_STATUS(do_all(r), SAP_OK); // the ranks can go on
+    sap_device_close(r->gpu);
+    CHECK_EQUAL(r->w.blocks, 0);
+    CHECK_EQUAL(r->w.wrong, 0);
+    return NULL;
+}
+
+// Whether something failed; then all ranks say the same.
+static bool run_with_failures(failing* f, sap_status expected) {
+    sap_comm* comms[FEW_RANKS];
+    failing_rank ranks[FEW_RANKS] = {{0}};
+    if (!CHECK_STATUS(sap_comm_open_threads(FEW_RANKS, NULL, comms), SAP_OK)) return false;
+    pthread_barrier_init(&f->built, NULL, FEW_RANKS);
+    for (int32_t r = 0; r < FEW_RANKS; r++) {
+        ranks[r].f = f;
+        ranks[r].comm = comms[r];
+        CHECK(!pthread_create(&ranks[r].thread, NULL, run_failing, &ranks[r]));
+    }
+    for (int32_t r = 0; r < FEW_RANKS; r++) pthread_join(ranks[r].thread, NULL);
+    pthread_barrier_destroy(&f->built);
+    const bool failed = f->statuses[0] != SAP_OK;
+    for (int32_t r = 0; r < FEW_RANKS; r++) {
+        CHECK_STATUS(f->statuses[r], failed ? expected : SAP_OK);
+        sap_comm_close(comms[r]);
+    }
+    CHECK_EQUAL(cuda_tools.blocks, 0);
+    return failed;
+}
+
+TEST(memory_of_gpus_is_refused) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    bool failed = true;
+    for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
+        failing f = {.gpus = gpus};
+        cuda_tools_reset();
+        cuda_tools.fail_kinds = 1u << CUDA_TOOLS_ALLOCATE;
+        cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
+        cuda_tools.fail_on = true; // a second attempt, once idle memory was freed, fails too
+        NOTE("allocation %d", (int)n);
+        cuda_tools.fail_at = n;
+        failed = run_with_failures(&f, SAP_ERROR_DEVICE_MEMORY);
+        CHECK(failed || n > 20);
+    }
+    CHECK(!failed);
+    cuda_tools_reset();
+    NOTE("%s", "");
+}
+
+TEST(memory_of_the_host_is_refused) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    bool failed = true;
+    for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
+        failing f = {.gpus = gpus, .host_from = n};
+        NOTE("request %d", (int)n);
+        failed = run_with_failures(&f, SAP_ERROR_MEMORY);
+        CHECK(failed || n > 20);
+    }
+    CHECK(!failed);
+    NOTE("%s", "");
+}
+
+#endif
+TEST_MAIN()
