@@ -12,6 +12,14 @@
  * and the log of every other rank names that rank. No rank waits for ever, and the communicator stays usable. Only a
  * handle or tree that is NULL is refused on this rank alone, because nobody can be told. If the communicator's own
  * engine fails, it is of no use any more: all ranks' calls return the engine's status until it is closed.
+ *
+ * **GPUs.** Devices may be CUDA devices, on all ranks or on none. Points, ids, queries of ::sap_cluster_nearest and
+ * answers of it, of ::sap_cluster_nearest_self and of ::sap_cluster_points may then lie in host memory or on the rank's
+ * GPU, as elsewhere (base.h, ::sap_device); all other arrays lie in host memory. A rank's part of the tree lives on its
+ * GPU, which counts for the cut, builds and searches, and points go from GPU to GPU: directly where ranks are threads
+ * and their GPUs can reach one another, through the host where the communicator knows host memory only
+ * (::sap_comm_engine). Several ranks may share a GPU. Calls return when the results are ready, and cannot be captured
+ * into a graph.
  */
 #ifndef SAPWOOD_CLUSTER_H
 #define SAPWOOD_CLUSTER_H
@@ -143,10 +151,11 @@ typedef struct sap_cluster_tree sap_cluster_tree;
  * moved at once, and each rank builds its part. O(n/P log n) time; ceil(log2 P) levels (5 more where P is no power of two)
  * of at most 5 reductions for each key of 32 bits; one exchange of points. Memory beside that of sap_tree_build over the
  * points that a rank holds, ids included: up to 44 bytes a 3-D point, 60 if P is no power of two, 72 if ids do not ascend
- * from rank to rank. docs/scale.md says what thousands of ranks take.
+ * from rank to rank; on a GPU about 36 bytes of its memory, which the device keeps. docs/scale.md says what thousands of
+ * ranks take.
  *
- * Options: medians only, open axes, no drop_duplicates: SAP_ERROR_UNSUPPORTED, as on devices that are not CPUs. A rank may
- * give and hold up to 2^31-1 points, all together 2^40. Errors: as sap_tree_build; the engine's.
+ * Options: medians only, open axes, no drop_duplicates: SAP_ERROR_UNSUPPORTED, as on devices that are neither CPUs nor
+ * CUDA. A rank may give and hold up to 2^31-1 points, all together 2^40. Errors: as sap_tree_build; the engine's.
  */
 SAP_API sap_status sap_cluster_build(sap_comm* comm, sap_device* device, sap_points share, const int64_t* ids,
                                      const sap_tree_options* options, sap_cluster_tree** tree);
