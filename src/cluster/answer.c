@@ -138,7 +138,7 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
                 if (name < 0)
                     for (int32_t j = 0; j < k; j++) ids[j] = places[j] < 0 ? -1 : names[places[j]];
                 else // without branches: -1 stays
-                    for (int32_t j = 0; j < k; j++) ids[j] = (name + places[j]) | (int64_t)(places[j] >> 31);
+                    for (int32_t j = 0; j < k; j++) ids[j] = (name + places[j]) | -(int64_t)(places[j] < 0);
             }
             if (a->into.distance2) memcpy(sap_cluster_distances(&a->into, row), distance2, row_bytes);
         }

@@ -447,7 +447,7 @@ static void divide(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const stretch rows = half_stretch_of(l, part);
     int32_t* order = l->cut->order;
-    int64_t left = rows.from, right = rows.from, taken = 0;
+    int64_t left = rows.from, right = left, taken = 0;
     (void)worker;
     for (int64_t p = rows.from; p < rows.end; p++) {
         const int32_t row = order[p];
