@@ -542,5 +542,7 @@ TEST(memory_of_the_host_is_refused) {
     NOTE("%s", "");
 }
 
+#else
+TEST(no_cuda) { SKIP("this build has not both CUDA and threads"); }
 #endif
 TEST_MAIN()
