@@ -5,12 +5,12 @@
 //   sapwood_gl_compact_bench [--side N] [--frames N] [PERCENT…]
 #include "device/gl.h"
 #include "expect.h"
+#include "gl_times.h"
 #include <sapwood/gl.h>
 #include <sapwood/stream.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #if defined(SAP_HAVE_CUDA)
 #include <cuda_runtime_api.h>
 #endif
@@ -28,22 +28,6 @@ typedef struct scene {
     uint8_t* keep;
     int64_t cells, kept;
 } scene;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_size(const void* a, const void* b) {
-    const double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double* times, int count) {
-    qsort(times, (size_t)count, sizeof *times, by_size);
-    return times[count / 2];
-}
 
 // How a caller learns how many there are: it reads the total; it expects a number; it takes whatever its texture holds.
 typedef enum waiting { READS, EXPECTS, NEITHER, WAITINGS } waiting;

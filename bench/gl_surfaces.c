@@ -4,12 +4,12 @@
 //   sapwood_gl_surfaces_bench [--size WxH] [--frames N] [--sphere] [SIDE…]
 #include "device/gl.h"
 #include "expect.h"
+#include "gl_times.h"
 #include <math.h>
 #include <sapwood/gl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_FRAMES = 64 };
 
@@ -18,20 +18,8 @@ typedef struct settings {
     bool sphere; // and no gyroid
 } settings;
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_size(const void* a, const void* b) {
-    const double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
 static void report(const char* what, int64_t side, double* times, int count) {
-    qsort(times, (size_t)count, sizeof *times, by_size);
-    printf("%-52s %4lld^3 samples %10.3f ms\n", what, (long long)side, times[count / 2]);
+    printf("%-52s %4lld^3 samples %10.3f ms\n", what, (long long)side, median(times, count));
     fflush(stdout);
 }
 

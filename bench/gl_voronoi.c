@@ -4,12 +4,12 @@
 //
 //   sapwood_gl_bench [--size WxH] [--leaf N] [--frames N] [--csv FILE] [COUNT…]
 #include "expect.h"
+#include "gl_times.h"
 #include <math.h>
 #include <sapwood/sapwood.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_FRAMES = 64, WHOLE = 1 << 30 };
 
@@ -21,22 +21,6 @@ typedef struct settings {
 typedef struct devices {
     sap_device *gl, *cpu, *cuda; // cuda: NULL where there is no GPU
 } devices;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_size(const void* a, const void* b) {
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double* times, int count) {
-    qsort(times, (size_t)count, sizeof *times, by_size);
-    return times[count / 2];
-}
 
 static void report(const settings* s, const char* what, int64_t points, double ms, int64_t wrong) {
     printf("%-44s %9lld points %10.2f ms %8.1f frames/s", what, (long long)points, ms, 1e3 / ms);

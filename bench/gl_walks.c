@@ -5,13 +5,13 @@
 //
 //   sapwood_gl_walks_bench [--size WxH] [--leaf N] [--frames N] [--only exact|bytes|circles] [COUNT…]
 #include "expect.h"
+#include "gl_times.h"
 #include "nearest/grid/rgba8_gl.h"
 #include "nearest/grid/walk_gl.h"
 #include <float.h>
 #include <math.h>
 #include <sapwood/sapwood.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST_FRAMES = 64, WHOLE = 1 << 30, PUBLISHED_STEPS = 500 };
 
@@ -21,22 +21,6 @@ typedef struct settings {
     sap_device *gl, *cpu;
     sap_grid grid;
 } settings;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_size(const void* a, const void* b) {
-    double x = *(const double*)a, y = *(const double*)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double* times, int count) {
-    qsort(times, (size_t)count, sizeof *times, by_size);
-    return times[count / 2];
-}
 
 static void* room(size_t count, size_t bytes) {
     void* memory = malloc(count * bytes + 1);

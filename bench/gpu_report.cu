@@ -10,10 +10,10 @@ typedef struct gpu_target {
 } gpu_target;
 
 static const gpu_target targets[] = {
-    {"build", 1000000, 3, 0, "", 0.3, 0.15},
-    {"build", 10000000, 3, 0, "", 3, 1.5},
-    {"build", 100000000, 3, 0, "", 28, 15},
-    {"table-build", 16777216, 4, 0, "", 5, 2.5},
+    {"build", 1000000, 3, 0, "", 0.35, 0.3},
+    {"build", 10000000, 3, 0, "", 3, 2.2},
+    {"build", 100000000, 3, 0, "", 25, 18},
+    {"table-build", 16777216, 4, 0, "", 5, 4},
     {"table-build", 16777216, 4, 0, "duplicates", 8, 5.5}, // 3 more
     {"table-build", 16777216, 4, 0, "verified", 9, 6.5},   // 1 more
     {"table-verify", 16777216, 4, 0, "", 1, 0},
