@@ -12,7 +12,7 @@ endif()
 
 # What the thread sanitizer is for; and test_determinism, at the optimisation level of that preset.
 add_custom_target(threaded_tests)
-set(sapwood_threaded team threads sets cluster determinism mesh_tree rays ray_calls instances render surface)
+set(sapwood_threaded team threads sets cluster ranks determinism mesh_tree rays ray_calls instances render surface)
 
 foreach(source IN LISTS sapwood_tests)
   get_filename_component(name ${source} NAME_WE)
