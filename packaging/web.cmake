@@ -49,9 +49,10 @@ function(sapwood_web_modules name folder suffix sources)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}${vectors} SUFFIX ${suffix}
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     # The linker's last pass leaves what another finds: 0.6 % of what is downloaded.
-    if(sapwood_wasm_opt AND suffix STREQUAL ".wasm")
+    if(sapwood_wasm_opt)
+      set(module ${PROJECT_BINARY_DIR}/${folder}/${name}${vectors}.wasm)
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${sapwood_wasm_opt} ${sapwood_pass${vectors}} --converge
-        $<TARGET_FILE:${target}> -o $<TARGET_FILE:${target}> VERBATIM)
+        ${module} -o ${module} VERBATIM)
     endif()
     add_dependencies(web_modules ${target})
   endforeach()
