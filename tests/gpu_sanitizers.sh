@@ -19,6 +19,7 @@ jobs_of() {
 test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_memory a_gpu_describes
 test_cuda hosts many_hosts
 test_cuda_cloud few either_side refused not_built
+test_cuda_cluster hosts is_the_tree large_parts
 test_cloud cases shapes_are
 test_cloud_density cases densities_are periods
 test_cloud_clusters cases clusters_are many_equal
