@@ -42,7 +42,8 @@
 // In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, instances, moved meshes or
 // pictures, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
-// SAP_PAGE: of clouds what the page shows, in single precision, and meshes that follow bones.
+// SAP_PAGE: of clouds what the page shows, and meshes that follow bones; but neither rays, which its GL device traces, nor
+// radii and boxes, and trees in single precision only.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
@@ -86,8 +87,18 @@
     extern const sap_closest_kernels sap_closest_kernels_##simd;                                                       \
     extern const sap_instance_kernels sap_instance_kernels_##simd;                                                     \
     extern const sap_surface_kernels sap_surface_kernels_##simd;
+#if defined(SAP_PAGE)
+#define BOXES(kernels) NULL
+#define DOUBLES(simd)                                                                                                  \
+    { .compact = &sap_compact_kernels_##simd##_f64 }
+#else
+#define BOXES(kernels) (&(kernels))
+#define DOUBLES(simd)  KERNELS(simd, 64)
+#endif
 #if defined(SAP_POINTS_ONLY)
 #define MESH_KERNELS(simd) .mesh = NULL
+#elif defined(SAP_PAGE)
+#define MESH_KERNELS(simd) .mesh = &sap_mesh_kernels_##simd, .surface = &sap_surface_kernels_##simd
 #else
 #define MESH_KERNELS(simd)                                                                                             \
     .mesh = &sap_mesh_kernels_##simd, .ray = &sap_ray_kernels_##simd, .surface = &sap_surface_kernels_##simd,          \
@@ -101,13 +112,13 @@
 #define PERIODIC_KERNELS(room, kind)                                                                                   \
     { &sap_##room##_periodic_walk, NULL, NULL }
 #if defined(SAP_PAGE)
-#define CLOUDS(room, kind, bits) ((bits) == 32 ? &sap_##room##_kernels_##kind##_f32 : NULL)
+#define CLOUDS(kernels) (&(kernels))
 #else
-#define CLOUDS(room, kind, bits) NULL
+#define CLOUDS(kernels) NULL
 #endif
 #else
-#define CLOUDS(room, kind, bits) (&sap_##room##_kernels_##kind##_f##bits)
-#define NATIVE(kernels)          (&(kernels))
+#define CLOUDS(kernels) (&(kernels))
+#define NATIVE(kernels) (&(kernels))
 #define TOLD_KERNELS(room, kind)                                                                                       \
     { &sap_##room##_told_##kind, &sap_##room##_l1_##kind, &sap_##room##_linf_##kind }
 #define PERIODIC_KERNELS(room, kind) TOLD_KERNELS(room##_periodic, kind)
@@ -126,13 +137,14 @@
         .box_explicit = NATIVE(sap_box_explicit_kernels_##simd##_f##bits),                                             \
         .radius_periodic = PERIODIC_KERNELS(radius, simd##_f##bits),                                                   \
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
-        .box = &sap_box_kernels_##simd##_f##bits, .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),                 \
+        .box = BOXES(sap_box_kernels_##simd##_f##bits), .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),           \
         .pairs_periodic = NATIVE(sap_pair_walks_periodic_##simd##_f##bits),                                            \
-        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = CLOUDS(cloud, simd, bits),                           \
+        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = CLOUDS(sap_cloud_kernels_##simd##_f##bits),          \
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
-        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = CLOUDS(align, simd, bits),                 \
-        .feature = NATIVE(sap_feature_kernels_##simd), .project = NATIVE(sap_project_kernels_##simd),                  \
+        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
+        .align = CLOUDS(sap_align_kernels_##simd##_f##bits), .feature = NATIVE(sap_feature_kernels_##simd),            \
+        .project = NATIVE(sap_project_kernels_##simd),                                                                 \
         .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits), .near = NATIVE(sap_near_kernels_##simd),  \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
@@ -140,7 +152,7 @@
     DECLARE(simd, 32)                                                                                                  \
     DECLARE(simd, 64)                                                                                                  \
     DECLARE_MESH(simd)                                                                                                 \
-    static const sap_cpu_kernels simd[2] = {KERNELS(simd, 32), KERNELS(simd, 64)};
+    static const sap_cpu_kernels simd[2] = {KERNELS(simd, 32), DOUBLES(simd)};
 
 INSTRUCTION_SET(portable)
 #if defined(SAP_HAVE_AVX2)
@@ -160,8 +172,17 @@ const sap_cpu_kernels* sap_cpu_kernels_built(sap_simd simd) {
     return simd == SAP_SIMD_PORTABLE ? portable : NULL;
 }
 
+#if defined(SAP_PAGE)
+static sap_status build_floats(sap_tree* tree, const sap_rows* points) {
+    if (points->real_bits == 64) return sap_unsupported(tree->device, "build trees in double precision");
+    return sap_tree_build_cpu(tree, points);
+}
+#define BUILD build_floats
+#else
+#define BUILD sap_tree_build_cpu
+#endif
 static const sap_tree_ops tree = {
-    .build = sap_tree_build_cpu,
+    .build = BUILD,
     .free_arrays = sap_tree_free_arrays_cpu,
     .complete = sap_groups_make,
     .is_periodic = true,
@@ -174,8 +195,10 @@ static const sap_nearest_ops nearest = {
     .prepare = sap_query_prepare_cpu,
 #endif
 };
+#if !defined(SAP_PAGE)
 static const sap_radius_ops radius = {.search = sap_radius_cpu, .is_told = true};
 static const sap_box_ops box = {.search = sap_box_cpu};
+#endif
 #if !defined(__EMSCRIPTEN__)
 static const sap_pairs_ops pairs = {.collect = sap_pairs_collect_cpu,
                                     .count = sap_pairs_count_cpu,
@@ -220,6 +243,7 @@ static const sap_mesh_ops mesh = {
     .refit = sap_mesh_refit_cpu,
 #endif
 };
+#if !defined(SAP_PAGE)
 static const sap_ray_ops ray = {
     .trace = sap_trace_cpu,
     .closest = sap_closest_point_cpu,
@@ -228,6 +252,7 @@ static const sap_ray_ops ray = {
     .prepare = sap_mesh_query_prepare_cpu,
 #endif
 };
+#endif
 static const sap_surface_ops surface = {.extract = sap_surface_cpu};
 #endif
 
@@ -242,8 +267,10 @@ const sap_processor_table sap_cpu_table = {
         {
             .tree = &tree,
             .nearest = &nearest,
+#if !defined(SAP_PAGE)
             .radius = &radius,
             .box = &box,
+#endif
 #if !defined(__EMSCRIPTEN__)
             .pairs = &pairs,
             .set = &set,
@@ -256,8 +283,10 @@ const sap_processor_table sap_cpu_table = {
             .compact = &compact,
 #if !defined(SAP_POINTS_ONLY)
             .mesh = &mesh,
-            .ray = &ray,
             .surface = &surface,
+#if !defined(SAP_PAGE)
+            .ray = &ray,
+#endif
 #endif
 #if !defined(__EMSCRIPTEN__)
             .render = &sap_render_ops_cpu,

@@ -25,7 +25,6 @@ static const sap_frame_ops frame = {.create = sap_frame_create_gl,
                                     .describe = sap_frame_describe_gl,
                                     .read = sap_frame_read_gl,
                                     .free = sap_frame_free_gl};
-static const sap_radius_ops radius = {.search = sap_radius_gl};
 static const sap_compact_ops compact = {.compact = sap_compact_gl};
 static const sap_pyramid_ops pyramid = {.create = sap_pyramid_create_gl,
                                         .compact = sap_pyramid_compact_gl,
@@ -37,6 +36,7 @@ static const sap_mesh_ops mesh = {
 static const sap_ray_ops ray = {.trace = sap_trace_gl};
 static const sap_surface_ops surface = {.extract = sap_surface_gl};
 #ifndef SAP_PAGE // which shows none of these, and is to stay light
+static const sap_radius_ops radius = {.search = sap_radius_gl};
 static const sap_zpyramid_ops zpyramid = {.create = sap_zpyramid_create_gl,
                                           .compact = sap_zpyramid_compact_gl,
                                           .total = sap_zpyramid_total_gl,
@@ -71,17 +71,17 @@ const sap_processor_table sap_gl_table = {
             .tree = &tree,
             .nearest = &nearest,
             .frame = &frame,
-            .radius = &radius,
             .compact = &compact,
             .pyramid = &pyramid,
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
 #ifndef SAP_PAGE
+            .radius = &radius,
             .zpyramid = &zpyramid,
             .resident = &resident,
-#endif
             .render = &sap_render_ops_cpu,
+#endif
             .view = &view,
         },
 };
