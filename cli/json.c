@@ -71,7 +71,12 @@ void sap_json_bool(sap_json* json, const char* key, bool value) {
 
 void sap_json_processor(sap_json* json, const sap_cli* cli) {
     sap_json_text(json, "processor", sap_cli_processor_name(cli->info.processor));
-    if (cli->ranks) sap_json_int(json, "ranks", cli->ranks->size);
+    const sap_cli_devices* devices = cli->ranks ? cli->ranks->devices : NULL;
+    if (cli->ranks && !devices) sap_json_int(json, "ranks", cli->ranks->size);
+    if (!devices) return;
+    sap_json_open(json, "devices", '[');
+    for (int32_t i = 0; i < devices->count; i++) sap_json_int(json, NULL, devices->ordinals[i]);
+    sap_json_close(json, ']');
 }
 
 void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double build, const char* work, double seconds) {

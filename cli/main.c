@@ -94,7 +94,7 @@ static void print_document(const sap_cli_options* options) {
 
 static sap_cli_exit work(const sap_cli_options* options, sap_cli_ranks* ranks) {
     sap_cli cli;
-    sap_cli_exit result = sap_cli_open(&cli, options, ranks->comm ? ranks : NULL);
+    sap_cli_exit result = sap_cli_open(&cli, options, ranks);
     result = sap_cli_agree(&cli, result);
     if (result == SAP_EXIT_OK) result = sap_cli_agree(&cli, verbs[options->verb](&cli));
     sap_cli_close(&cli);
@@ -114,7 +114,10 @@ static sap_cli_exit run(int argc, char** argv) {
     }
     result = sap_cli_ranks_open(&options, SAP_CLI_MPI_LIBRARY, &ranks);
     if (result != SAP_EXIT_OK) return result;
-    result = work(&options, &ranks);
+    if (options.devices.count > 1)
+        result = sap_cli_devices_work(&options, work);
+    else
+        result = work(&options, ranks.comm ? &ranks : NULL);
     sap_cli_ranks_close(&ranks);
     if (result != SAP_EXIT_OK && result != SAP_EXIT_UNDETERMINED) return result;
     const sap_cli_exit printed = finish_stdout(options.verb);

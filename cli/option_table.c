@@ -21,6 +21,7 @@ enum {
     ON_TREE = ON_CLOUD_TREE | V(DISTANCE) | V(ALIGN) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
               V(PAIRS) | V(BENCH),
     ON_SEARCH = V(NEAREST) | V(RADIUS),
+    ON_SHARED = V(NEAREST) | V(RADIUS) | V(BOX), // among GPUs, and among processes
     ON_PACKED = ON_CLOUDS | V(DISTANCE) | V(INFO) | V(BUILD) | V(NEAREST) | V(RADIUS) | V(BOX) | V(CORRELATE) |
                 V(PAIRS) | V(CONVERT) | V(BENCH) | V(RENDER) | V(TRACE) | V(CLOSEST) | V(ISOSURFACE) | V(COMPACT) |
                 V(VORONOI) | V(PICTURE) | V(SUBDIVIDE),
@@ -136,6 +137,7 @@ static const sap_cli_choice documents[] = {
 #define LIGHT(numbers, name)       SAP_KIND_LIGHT, AT(lights), numbers, 0, name, NULL
 #define DEVICE                     SAP_KIND_DEVICE, AT(processor), 0, 0, "auto|cpu|cuda[:N]", NULL
 #define DEVICE_OR_GL               SAP_KIND_DEVICE, AT(processor), 0, 1, "auto|cpu|cuda[:N]|gl", NULL
+#define DEVICES                    SAP_KIND_DEVICES, AT(devices), 0, 0, "N,N,...", NULL
 #define CHOICE(field, name, table) SAP_KIND_CHOICE, AT(field), 0, 0, name, table
 
 const sap_cli_option sap_cli_option_table[] = {
@@ -818,6 +820,10 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"device", 0, ON_FILES, DEVICE,
      "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
+    {"devices", 0, ON_SHARED, DEVICES,
+     "several CUDA GPUs that share the work, by their numbers, such as 0,1: each holds a part of one tree; what is "
+     "written is what one GPU writes",
+     false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
     {"simd", 0, ON_ANY_DEVICE | V(VORONOI), CHOICE(simd, "WIDTH", simds),
      "vector instructions of the CPU (default auto)", false},

@@ -134,11 +134,15 @@ static sap_cli_exit parse_operands(int argc, char** argv, sap_cli_options* optio
     return SAP_EXIT_OK;
 }
 
-// Options that say how far searches go, which one rule alone asks for.
+// Options that only go with others, or not with others.
 static sap_cli_exit check_rules(const sap_cli_options* options) {
     const char* sentence = NULL;
     if (sap_cli_given(options, "query-radius") && options->tree.split != SAP_SPLIT_VVH)
         sentence = "--query-radius needs --split vvh";
+    if (options->devices.count && sap_cli_given(options, "device"))
+        sentence = "--devices and --device cannot be combined";
+    if (options->devices.count && options->mpi == SAP_MPI_ALWAYS)
+        sentence = "--devices is for one process; --mpi always is for many";
     if (sap_cli_given(options, "reach") && options->cost != SAP_COST_VOXELS) sentence = "--reach needs --cost voxels";
     if (!sentence) return SAP_EXIT_OK;
     begin_error(options->verb);

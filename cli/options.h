@@ -54,7 +54,13 @@ typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
 
-enum { SAP_CLI_MOST_OPERANDS = 1000, SAP_CLI_MOST_LIGHTS = 64, SAP_CLI_MOST_NUMBERS = 64, SAP_CLI_GIVEN_WORDS = 5 };
+enum {
+    SAP_CLI_MOST_OPERANDS = 1000,
+    SAP_CLI_MOST_LIGHTS = 64,
+    SAP_CLI_MOST_NUMBERS = 64,
+    SAP_CLI_MOST_DEVICES = 64,
+    SAP_CLI_GIVEN_WORDS = 5
+};
 typedef struct sap_cli_light {
     double position[3];
     float side, color[3]; // side 0: a point light
@@ -69,6 +75,11 @@ typedef struct sap_cli_numbers {
     int32_t count; // 0: not given
     double at[SAP_CLI_MOST_NUMBERS];
 } sap_cli_numbers;
+
+typedef struct sap_cli_devices {
+    int32_t count; // 0: not given
+    int32_t ordinals[SAP_CLI_MOST_DEVICES];
+} sap_cli_devices;
 
 // What the user asked for, with defaults filled in.
 typedef struct sap_cli_options {
@@ -125,6 +136,7 @@ typedef struct sap_cli_options {
     sap_processor processor;
     sap_simd simd;
     int32_t ordinal, threads;
+    sap_cli_devices devices; // GPUs that share the work; the first is `ordinal`, too
     int64_t seed, points, queries;
     int32_t dims, repeat, precision; // precision 0: as in the file
     sap_cli_progress progress;
@@ -176,6 +188,7 @@ typedef enum sap_cli_kind {
     SAP_KIND_REAL,    // double
     SAP_KIND_CHOICE,  // an enum or int32_t, one of `choices`
     SAP_KIND_DEVICE,  // processor and ordinal
+    SAP_KIND_DEVICES, // devices, and with them processor and ordinal
     SAP_KIND_SIZE,    // int32_t[2]
     SAP_KIND_RANGE,   // int32_t[2]
     SAP_KIND_VECTOR,  // float[3]

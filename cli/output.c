@@ -202,7 +202,8 @@ sap_cli_exit sap_cli_open(sap_cli* cli, const sap_cli_options* options, sap_cli_
                                  .progress_user = cli};
     sap_status status = sap_device_open(&wanted, &cli->device);
     if (status == SAP_ERROR_NO_DEVICE && options->processor == SAP_CUDA)
-        return sap_cli_error(cli, "cannot open the device: %s; use --device cpu", skip_argument(cli->reason));
+        return sap_cli_error(cli, "cannot open the device: %s; %s", skip_argument(cli->reason),
+                             options->devices.count ? "leave --devices out" : "use --device cpu");
     if (status != SAP_OK) return sap_cli_failed(cli, status, "cannot open the device");
     sap_device_describe(cli->device, &cli->info);
     sap_cli_detail(cli, "device %s", sap_cli_where(cli).text);

@@ -97,6 +97,8 @@ sap_cli_exit sap_cli_ranks_open(const sap_cli_options* options, const char* libr
     const char* const verb = sap_cli_verb_table[options->verb].name;
     if (!is_for_ranks(options->verb))
         snprintf(why, sizeof why, "one process does this; nearest, radius and box are for many");
+    else if (options->devices.count)
+        snprintf(why, sizeof why, "--devices is for one process");
     else
         open_world(library, size, ranks, why);
     if (*why) {
@@ -124,7 +126,7 @@ void sap_cli_ranks_close(sap_cli_ranks* ranks) {
 // ---- Agreeing.
 
 static uint64_t reduce(sap_cli* cli, sap_reduction how, uint64_t value) {
-    if (cli->ranks) sap_comm_all_reduce(cli->ranks->comm, how, &value, 1); // a failure ends the processes
+    if (cli->ranks && sap_comm_all_reduce(cli->ranks->comm, how, &value, 1) != SAP_OK) cli->ranks->is_broken = true;
     return value;
 }
 
@@ -201,16 +203,19 @@ static void hear_from(sap_cli_ranks* ranks, int32_t from) {
     free(sends);
 }
 
-static void tell(const sap_cli* cli, int32_t from, sap_cli_exit result) {
-    const char* verb = sap_cli_verb_table[cli->options->verb].name;
-    for (char* line = cli->ranks->said; *line;) {
+void sap_cli_ranks_tell(const sap_cli_options* options, const sap_cli_ranks* ranks, int32_t from, sap_cli_exit result) {
+    const char* verb = sap_cli_verb_table[options->verb].name;
+    for (const char* line = ranks->said; *line;) {
         const size_t length = strcspn(line, "\n");
         fprintf(stderr, "sapwood %s: ", verb);
-        if (from) fprintf(stderr, "rank %d: ", (int)from);
+        if (from && ranks->devices)
+            fprintf(stderr, "cuda:%d: ", (int)ranks->devices->ordinals[from]);
+        else if (from)
+            fprintf(stderr, "rank %d: ", (int)from);
         fprintf(stderr, "%.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
-    if (*cli->ranks->said && result == SAP_EXIT_USAGE) fprintf(stderr, "Try 'sapwood %s --help'.\n", verb);
+    if (*ranks->said && result == SAP_EXIT_USAGE) fprintf(stderr, "Try 'sapwood %s --help'.\n", verb);
 }
 
 sap_cli_exit sap_cli_ranks_vote(sap_cli* cli, sap_cli_exit own) {
@@ -218,11 +223,12 @@ sap_cli_exit sap_cli_ranks_vote(sap_cli* cli, sap_cli_exit own) {
     // Who knows why it failed comes before who was told so, and the lowest rank first.
     const uint64_t word = (uint64_t)ranks->of_another << 48 | (uint64_t)ranks->rank << 8 | (uint64_t)own;
     const uint64_t first = sap_cli_ranks_least(cli, own == SAP_EXIT_OK ? UINT64_MAX : word);
+    if (ranks->is_broken) return SAP_EXIT_FAILED;
     if (first == UINT64_MAX) return SAP_EXIT_OK;
     const int32_t from = (int32_t)(first >> 8 & INT32_MAX);
     const sap_cli_exit result = (sap_cli_exit)(first & 255);
     hear_from(ranks, from);
-    if (ranks->rank == 0) tell(cli, from, result);
+    if (ranks->rank == 0) sap_cli_ranks_tell(cli->options, ranks, from, result);
     ranks->said[0] = 0;
     ranks->of_another = false;
     return result;
@@ -233,14 +239,15 @@ sap_cli_exit sap_cli_ranks_check(sap_cli* cli) {
                                         "eps",    "verify",  "split", "query-radius", "drop-duplicates",
                                         "period"};
     if (!cli->ranks) return SAP_EXIT_OK;
+    const bool of_devices = cli->ranks->devices != NULL;
+    const char* which = of_devices ? "device" : "process";
+    char instead[48] = "start sapwood without mpirun";
+    if (of_devices) snprintf(instead, sizeof instead, "use --device cuda:%d", (int)cli->ranks->devices->ordinals[0]);
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (sap_cli_given(cli->options, alone[i]))
-            return sap_cli_usage(cli, "--%s is for one process; leave it out, or start sapwood without mpirun",
-                                 alone[i]);
+            return sap_cli_usage(cli, "--%s is for one %s; leave it out, or %s", alone[i], which, instead);
     if (sap_cli_is_tree(cli, cli->options->operands[0]))
-        return sap_cli_usage(cli,
-                             "%s is a saved tree, which one process searches; give points, or start sapwood without "
-                             "mpirun",
-                             cli->options->operands[0]);
+        return sap_cli_usage(cli, "%s is a saved tree, which one %s searches; give points, or %s",
+                             cli->options->operands[0], which, instead);
     return SAP_EXIT_OK;
 }

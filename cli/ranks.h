@@ -1,5 +1,6 @@
 // Processes that mpirun started and that do one command together, the ranks: each reads its part of the files, and all of
-// them hold one tree. Where a process works alone, cli->ranks is NULL, and these functions do nothing.
+// them hold one tree. With --devices ranks are threads of this process instead, one for each GPU. Where a process works
+// alone, cli->ranks is NULL, and these functions do nothing.
 #ifndef SAPWOOD_CLI_RANKS_H
 #define SAPWOOD_CLI_RANKS_H
 
@@ -9,9 +10,11 @@
 struct sap_cli_ranks {
     sap_comm* comm;
     int32_t rank, size;
-    int32_t threads; // for each rank, if the user names no number
-    bool of_another; // the library's last sentence tells of another rank
-    char said[2048]; // the errors of this rank, a line each, until all agree
+    int32_t threads;                // for each rank, if the user names no number
+    const sap_cli_devices* devices; // of threads; NULL: processes
+    bool is_broken;                 // nothing can be said to the others any more; of processes, MPI ends all of them
+    bool of_another;                // the library's last sentence tells of another rank
+    char said[2048];                // the errors of this rank, a line each, until all agree
 };
 
 // This process's number among those that a launcher started, and how many they are; false if none did.
@@ -20,6 +23,16 @@ bool sap_cli_ranks_started(int32_t* rank, int32_t* size);
 // program cannot load it.
 sap_cli_exit sap_cli_ranks_open(const sap_cli_options* options, const char* library, sap_cli_ranks* ranks);
 void sap_cli_ranks_close(sap_cli_ranks* ranks);
+
+// ---- devices.c
+// What one rank does, or a process that works alone (NULL).
+typedef sap_cli_exit sap_cli_work(const sap_cli_options* options, sap_cli_ranks* ranks);
+// Does it on each GPU of --devices, in a thread of its own.
+sap_cli_exit sap_cli_devices_work(const sap_cli_options* options, sap_cli_work* work);
+
+// ---- ranks.c
+// Says on stderr what a rank has said.
+void sap_cli_ranks_tell(const sap_cli_options* options, const sap_cli_ranks* ranks, int32_t from, sap_cli_exit result);
 
 // Whether this process says what is to be said once.
 static inline bool sap_cli_is_first(const sap_cli* cli) { return !cli->ranks || cli->ranks->rank == 0; }

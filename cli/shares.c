@@ -108,8 +108,9 @@ sap_cli_exit sap_cli_share_read(sap_cli* cli, const char* path, sap_format forma
     if (whole) result = read_whole(cli, path, format, real_bits, how, points);
     if (result == SAP_EXIT_OK) result = agree_on_precision(cli, points);
     if (result == SAP_EXIT_OK)
-        sap_cli_detail(cli, "%s: %lld x %d %s, read %s %d ranks", path, (long long)points->all, (int)points->dims,
-                       sap_cli_precision_name(points->real_bits), whole ? "for" : "by", (int)cli->ranks->size);
+        sap_cli_detail(cli, "%s: %lld x %d %s, read %s %d %s", path, (long long)points->all, (int)points->dims,
+                       sap_cli_precision_name(points->real_bits), whole ? "for" : "by", (int)cli->ranks->size,
+                       cli->ranks->devices ? "GPUs" : "ranks");
     else
         sap_cli_points_free(points);
     return result;

@@ -31,6 +31,29 @@ static bool parse_device(const char* text, bool with_gl, sap_cli_options* option
     return true;
 }
 
+// Numbers of GPUs with commas between, each once.
+static bool parse_devices(const char* text, sap_cli_options* options) {
+    sap_cli_devices devices = {0};
+    for (;; text++) {
+        char word[8];
+        double ordinal;
+        const size_t length = strcspn(text, ",");
+        if (devices.count == SAP_CLI_MOST_DEVICES || length >= sizeof word) return false;
+        memcpy(word, text, length);
+        word[length] = 0;
+        if (!parse_number(word, true, 0, 1023, &ordinal)) return false;
+        for (int32_t i = 0; i < devices.count; i++)
+            if (devices.ordinals[i] == (int32_t)ordinal) return false;
+        devices.ordinals[devices.count++] = (int32_t)ordinal;
+        text += length;
+        if (!*text) break;
+    }
+    options->devices = devices;
+    options->processor = SAP_CUDA;
+    options->ordinal = devices.ordinals[0];
+    return true;
+}
+
 static bool parse_choice(const char* text, const sap_cli_choice* choices, void* field) {
     _Static_assert(sizeof(sap_format) == sizeof(int), "choices are stored as int");
     for (; choices->name; choices++) {
@@ -187,6 +210,7 @@ bool sap_cli_take_value(const sap_cli_option* option, const char* text, sap_cli_
     case SAP_KIND_FILE: *(const char**)field = text; return *text != 0;
     case SAP_KIND_CHOICE: return parse_choice(text, option->choices, field);
     case SAP_KIND_DEVICE: return parse_device(text, option->highest > 0, options);
+    case SAP_KIND_DEVICES: return parse_devices(text, options);
     case SAP_KIND_SIZE: return parse_size(option, text, field);
     case SAP_KIND_RANGE: return parse_range(text, field);
     case SAP_KIND_VECTOR: return parse_vector(text, field);
@@ -226,6 +250,9 @@ void sap_cli_show_wanted(FILE* stream, const sap_cli_option* option) {
         fprintf(stream, "a number from %g to %g", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_REAL) {
         fputs("a number that is not negative", stream);
+    } else if (option->kind == SAP_KIND_DEVICES) {
+        fprintf(stream, "the numbers of up to %d GPUs, each once, counted from 0 and separated by commas, such as 0,1",
+                SAP_CLI_MOST_DEVICES);
     } else if (option->kind == SAP_KIND_SIZE) {
         fprintf(stream, "width and height from %.0f to %.0f, such as 800x500", option->lowest, option->highest);
     } else if (option->kind == SAP_KIND_RANGE) {

@@ -7,6 +7,7 @@ try() {
   sed -E 's/(cannot open the device): [^;]*(CUDA|GPU)[^;]*;/\1: NO GPU;/' sentence
 }
 for device in cuda cuda:0 cuda:1023; do try nearest five.xyz --device $device; done
+for devices in 0 0,1 1023,0; do try nearest five.xyz --devices $devices; done
 for verb in "info five.xyz" "build five.xyz -o five.sap" "radius five.xyz -r 1" "verify five.sap" "convert five.xyz" bench; do
   try $verb --device cuda
 done
