@@ -215,7 +215,7 @@ static sap_cli_exit build_tree(sap_cli* cli, const sap_cli_points* points, const
     return status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, path);
 }
 
-static sap_cli_exit tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree) {
+sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree) {
     sap_tree_options options = cli->options->tree;
     const sap_cli_exit result = sap_cli_period_read(cli, points->dims, &options);
     return result == SAP_EXIT_OK ? build_tree(cli, points, path, &options, tree) : result;
@@ -270,7 +270,7 @@ static sap_cli_exit build_reference(sap_cli* cli, const char* queries, sap_cli_r
         sap_cli_left_out_look(cli, reference->path, &reference->points);
     if (result == SAP_EXIT_OK)
         result = cli->ranks ? sap_cli_share_build(cli, reference)
-                            : tree_build(cli, &reference->points, reference->path, &reference->tree);
+                            : sap_cli_tree_build(cli, &reference->points, reference->path, &reference->tree);
     reference->read_seconds = read - start;
     reference->build_seconds = sap_cli_seconds() - read;
     return result;
@@ -287,14 +287,15 @@ static void tell_tree(sap_cli* cli, const sap_cli_reference* reference) {
 sap_cli_exit sap_cli_inputs_open(sap_cli* cli, const char* path, const char* queries, sap_cli_reference* reference,
                                  sap_cli_points* asking) {
     *reference = (sap_cli_reference){.path = path, .saved = sap_cli_is_tree(cli, path)};
-    sap_cli_exit result =
-        reference->saved ? load_tree(cli, reference) : build_reference(cli, queries, reference, asking);
+    sap_cli_exit result = reference->saved ? sap_cli_agree(cli, load_tree(cli, reference))
+                                           : build_reference(cli, queries, reference, asking);
     if (result == SAP_EXIT_OK) {
         if (reference->tree) sap_tree_describe(reference->tree, &reference->info);
         tell_tree(cli, reference);
         if (reference->saved)
             reference->points = (sap_cli_points){.not_finite = reference->info.not_finite, .first_not_finite = -1};
-        if (reference->saved && queries) result = sap_cli_queries_read(cli, queries, reference, asking);
+        if (reference->saved && queries)
+            result = sap_cli_agree(cli, sap_cli_queries_read(cli, queries, reference, asking));
         if (result == SAP_EXIT_OK && queries) sap_cli_queries_look(cli, queries, asking);
     }
     if (result != SAP_EXIT_OK) sap_cli_reference_close(reference);

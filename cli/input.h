@@ -123,7 +123,9 @@ static inline bool sap_cli_is_periodic(const sap_tree_info* info) {
         if (info->options.period[a] > 0) return true;
     return false;
 }
-// Builds a tree over points with the user's options and another tree's periods.
+// Builds a tree over points with the user's options.
+sap_cli_exit sap_cli_tree_build(sap_cli* cli, const sap_cli_points* points, const char* path, sap_tree** tree);
+// The same with another tree's periods.
 sap_cli_exit sap_cli_tree_build_beside(sap_cli* cli, const sap_cli_points* points, const char* path,
                                        const sap_tree* other, sap_tree** tree);
 // Loads the saved tree, or reads the points and builds. On failure nothing is left to close.

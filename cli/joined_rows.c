@@ -24,7 +24,39 @@ static int by_distance(const void* left, const void* right) {
     return by_id(left, right);
 }
 
-static double distance_of(const sap_cluster_neighbors* found, int64_t i) {
+// What one of the two kinds of trees found. All zero can be freed.
+typedef struct found_rows {
+    int64_t count;
+    const int64_t* offsets;
+    const int64_t* ids;
+    const int32_t* ids_of_copy; // in the place of ids
+    const float* distance2;
+    const double* distance2_f64;
+    sap_cluster_neighbors* of_cluster;
+    sap_neighbors* of_copy;
+} found_rows;
+
+static void take_found(found_rows* found) {
+    const sap_cluster_neighbors* all = found->of_cluster;
+    const sap_neighbors* copy = found->of_copy;
+    found->count = all ? all->count : copy->count;
+    found->offsets = all ? all->offsets : copy->offsets;
+    found->ids = all ? all->ids : NULL;
+    found->ids_of_copy = all ? NULL : copy->ids;
+    found->distance2 = all ? all->distance2 : copy->distance2;
+    found->distance2_f64 = all ? all->distance2_f64 : copy->distance2_f64;
+}
+
+static void free_found(found_rows* found) {
+    sap_cluster_neighbors_free(found->of_cluster);
+    sap_neighbors_free(found->of_copy);
+}
+
+static int64_t id_of(const found_rows* found, int64_t i) {
+    return found->ids ? found->ids[i] : found->ids_of_copy ? found->ids_of_copy[i] : -1;
+}
+
+static double distance_of(const found_rows* found, int64_t i) {
     return found->distance2 ? (double)found->distance2[i] : found->distance2_f64 ? found->distance2_f64[i] : 0;
 }
 
@@ -35,7 +67,7 @@ static bool is_told(const sap_cli_options* o, int64_t row, int64_t id) {
 }
 
 // `asked`: by queries, whose rows stay as they are but for --sorted.
-static sap_cli_exit take_rows(sap_cli* cli, const sap_cluster_neighbors* found, bool asked, sap_cli_joined_rows* rows) {
+static sap_cli_exit take_rows(sap_cli* cli, const found_rows* found, bool asked, sap_cli_joined_rows* rows) {
     const sap_cli_options* o = cli->options;
     const bool wide = found->distance2_f64 != NULL, measured = wide || found->distance2;
     const int64_t most = found->offsets[found->count];
@@ -55,8 +87,8 @@ static sap_cli_exit take_rows(sap_cli* cli, const sap_cluster_neighbors* found, 
         int64_t length = 0;
         rows->offsets[r] = at;
         for (int64_t i = found->offsets[r]; i < found->offsets[r + 1]; i++)
-            if (asked || is_told(o, rows->first + r, found->ids[i]))
-                entries[length++] = (entry){distance_of(found, i), found->ids[i]};
+            if (asked || is_told(o, rows->first + r, id_of(found, i)))
+                entries[length++] = (entry){distance_of(found, i), id_of(found, i)};
         if (order) qsort(entries, (size_t)length, sizeof *entries, order);
         for (int64_t i = 0; i < length; i++, at++) {
             rows->ids[at] = entries[i].id;
@@ -88,19 +120,39 @@ static sap_cli_exit check_limit(sap_cli* cli, int64_t total) {
 
 // ---- Radius.
 
-static sap_status count_around(const sap_cluster_tree* tree, const sap_cli_points* points, double radius,
-                               int64_t* counts) {
-    return points->real_bits == 64 ? sap_cluster_radius_count_f64(tree, sap_cli_f64(points), radius, counts)
-                                   : sap_cluster_radius_count(tree, sap_cli_f32(points), radius, counts);
+static sap_status count_around(const sap_cli_reference* reference, const sap_cli_points* points, double radius,
+                               const sap_search* told, int64_t* counts) {
+    const bool wide = points->real_bits == 64;
+    if (told)
+        return wide ? sap_radius_search_count_f64(reference->tree, sap_cli_f64(points), told, counts)
+                    : sap_radius_search_count(reference->tree, sap_cli_f32(points), told, counts);
+    if (reference->tree)
+        return wide ? sap_radius_count_f64(reference->tree, sap_cli_f64(points), radius, counts)
+                    : sap_radius_count(reference->tree, sap_cli_f32(points), radius, counts);
+    return wide ? sap_cluster_radius_count_f64(reference->cluster, sap_cli_f64(points), radius, counts)
+                : sap_cluster_radius_count(reference->cluster, sap_cli_f32(points), radius, counts);
+}
+
+static sap_status find_around(const sap_cli_reference* reference, const sap_cli_points* points, double radius,
+                              const sap_search* told, found_rows* found) {
+    const bool wide = points->real_bits == 64;
+    if (told)
+        return wide ? sap_radius_search_f64(reference->tree, sap_cli_f64(points), told, &found->of_copy)
+                    : sap_radius_search(reference->tree, sap_cli_f32(points), told, &found->of_copy);
+    if (reference->tree)
+        return wide ? sap_radius_f64(reference->tree, sap_cli_f64(points), radius, &found->of_copy)
+                    : sap_radius(reference->tree, sap_cli_f32(points), radius, &found->of_copy);
+    return wide ? sap_cluster_radius_f64(reference->cluster, sap_cli_f64(points), radius, &found->of_cluster)
+                : sap_cluster_radius(reference->cluster, sap_cli_f32(points), radius, &found->of_cluster);
 }
 
 // How many points each row tells. A row of the reference that is not finite is in no tree, and has counted nothing.
 static sap_cli_exit count_rows(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* asking,
-                               bool asked, sap_cli_joined_rows* rows) {
+                               bool asked, const sap_search* told, sap_cli_joined_rows* rows) {
     rows->counts = sap_cli_allocate(cli, rows->rows, sizeof *rows->counts);
     sap_cli_exit result = sap_cli_agree(cli, rows->counts ? SAP_EXIT_OK : SAP_EXIT_FAILED);
     if (result != SAP_EXIT_OK) return result;
-    const sap_status status = count_around(reference->cluster, asking, cli->options->radius, rows->counts);
+    const sap_status status = count_around(reference, asking, cli->options->radius, told, rows->counts);
     result = sap_cli_agree(cli, status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL));
     if (asked || cli->options->with_self) return result;
     for (int64_t r = 0; result == SAP_EXIT_OK && r < rows->rows; r++) rows->counts[r] -= rows->counts[r] > 0;
@@ -109,8 +161,8 @@ static sap_cli_exit count_rows(sap_cli* cli, const sap_cli_reference* reference,
 
 // Refuses what would be too much before it is collected.
 static sap_cli_exit limit_rows(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* asking,
-                               bool asked, sap_cli_joined_rows* rows) {
-    sap_cli_exit result = count_rows(cli, reference, asking, asked, rows);
+                               bool asked, const sap_search* told, sap_cli_joined_rows* rows) {
+    sap_cli_exit result = count_rows(cli, reference, asking, asked, told, rows);
     if (result != SAP_EXIT_OK) return result;
     place_rows(cli, rows);
     if (cli->options->pairs) rows->total /= 2;
@@ -120,25 +172,25 @@ static sap_cli_exit limit_rows(sap_cli* cli, const sap_cli_reference* reference,
 }
 
 sap_cli_exit sap_cli_joined_radius(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* queries,
-                                   sap_cli_joined_rows* rows) {
+                                   const sap_search* told, sap_cli_joined_rows* rows) {
     const sap_cli_points* asking = queries ? queries : &reference->points;
     const bool asked = queries != NULL;
-    sap_cluster_neighbors* found = NULL;
+    found_rows found = {0};
     *rows = (sap_cli_joined_rows){.first = asking->first, .rows = asking->count, .all = asking->all};
     sap_cli_exit result = SAP_EXIT_OK;
     if (cli->options->count)
-        result = count_rows(cli, reference, asking, asked, rows);
+        result = count_rows(cli, reference, asking, asked, told, rows);
     else if (cli->options->limit >= 0)
-        result = limit_rows(cli, reference, asking, asked, rows);
+        result = limit_rows(cli, reference, asking, asked, told, rows);
     if (result == SAP_EXIT_OK && !cli->options->count) {
-        const double radius = cli->options->radius;
-        const sap_status status = asking->real_bits == 64
-                                      ? sap_cluster_radius_f64(reference->cluster, sap_cli_f64(asking), radius, &found)
-                                      : sap_cluster_radius(reference->cluster, sap_cli_f32(asking), radius, &found);
+        const sap_status status = find_around(reference, asking, cli->options->radius, told, &found);
         if (status != SAP_OK) result = sap_cli_failed(cli, status, NULL);
-        if (status == SAP_OK) result = take_rows(cli, found, asked, rows);
+        if (status == SAP_OK) {
+            take_found(&found);
+            result = take_rows(cli, &found, asked, rows);
+        }
         result = sap_cli_agree(cli, result);
-        sap_cluster_neighbors_free(found);
+        free_found(&found);
     }
     if (result == SAP_EXIT_OK) place_rows(cli, rows);
     return result;
@@ -146,37 +198,66 @@ sap_cli_exit sap_cli_joined_radius(sap_cli* cli, const sap_cli_reference* refere
 
 // ---- Boxes.
 
+// Corners of this rank's boxes, in the precision of the points.
+typedef struct corners {
+    sap_points lower, upper;
+    sap_points_f64 lower_f64, upper_f64;
+} corners;
+
+static corners corners_of(const sap_cli_reference* reference, const sap_cli_points* boxes) {
+    static const double none[SAP_MAX_DIMS]; // of no box
+    const int32_t dims = reference->info.dims;
+    const int64_t count = boxes->count, stride = 2 * (int64_t)dims;
+    const float* narrow = count ? boxes->coords : (const float*)(const void*)none;
+    const double* wide = count ? boxes->coords : none;
+    return (corners){{narrow, count, dims, stride},
+                     {narrow + dims, count, dims, stride},
+                     {wide, count, dims, stride},
+                     {wide + dims, count, dims, stride}};
+}
+
+static sap_status count_boxes(const sap_cli_reference* reference, const corners* c, int64_t* counts) {
+    const bool wide = reference->info.real_bits == 64;
+    if (reference->tree)
+        return wide ? sap_box_count_f64(reference->tree, c->lower_f64, c->upper_f64, counts)
+                    : sap_box_count(reference->tree, c->lower, c->upper, counts);
+    return wide ? sap_cluster_box_count_f64(reference->cluster, c->lower_f64, c->upper_f64, counts)
+                : sap_cluster_box_count(reference->cluster, c->lower, c->upper, counts);
+}
+
+static sap_status find_boxes(const sap_cli_reference* reference, const corners* c, found_rows* found) {
+    const bool wide = reference->info.real_bits == 64;
+    if (reference->tree)
+        return wide ? sap_box_search_f64(reference->tree, c->lower_f64, c->upper_f64, &found->of_copy)
+                    : sap_box_search(reference->tree, c->lower, c->upper, &found->of_copy);
+    return wide ? sap_cluster_box_search_f64(reference->cluster, c->lower_f64, c->upper_f64, &found->of_cluster)
+                : sap_cluster_box_search(reference->cluster, c->lower, c->upper, &found->of_cluster);
+}
+
 sap_cli_exit sap_cli_joined_boxes(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* boxes,
                                   sap_cli_joined_rows* rows) {
-    const int32_t dims = reference->info.dims;
-    const int64_t stride = 2 * (int64_t)dims;
-    const sap_cluster_tree* tree = reference->cluster;
-    const float* narrow = boxes->coords;
-    const double* wide = boxes->coords;
-    const bool is_wide = reference->info.real_bits == 64;
+    const corners at = corners_of(reference, boxes);
     *rows = (sap_cli_joined_rows){.first = boxes->first, .rows = boxes->count, .all = boxes->all};
     rows->counts = sap_cli_allocate(cli, rows->rows, sizeof *rows->counts);
     sap_cli_exit result = sap_cli_agree(cli, rows->counts ? SAP_EXIT_OK : SAP_EXIT_FAILED);
     if (result != SAP_EXIT_OK) return result;
-    static const double none[SAP_MAX_DIMS]; // corners of no box
-    if (!boxes->count) narrow = (const float*)(const void*)none, wide = none;
-    const sap_points lower = {narrow, boxes->count, dims, stride}, upper = {narrow + dims, boxes->count, dims, stride};
-    const sap_points_f64 lower_f64 = {wide, boxes->count, dims, stride},
-                         upper_f64 = {wide + dims, boxes->count, dims, stride};
-    sap_status status = is_wide ? sap_cluster_box_count_f64(tree, lower_f64, upper_f64, rows->counts)
-                                : sap_cluster_box_count(tree, lower, upper, rows->counts);
+    sap_status status = count_boxes(reference, &at, rows->counts);
     result = sap_cli_agree(cli, status == SAP_OK ? SAP_EXIT_OK : sap_cli_failed(cli, status, NULL));
     if (result != SAP_EXIT_OK) return result;
     place_rows(cli, rows);
     if (!cli->options->ids) return result;
     result = sap_cli_agree(cli, check_limit(cli, rows->total));
     if (result != SAP_EXIT_OK) return result;
-    sap_cluster_neighbors* found = NULL;
-    status = is_wide ? sap_cluster_box_search_f64(tree, lower_f64, upper_f64, &found)
-                     : sap_cluster_box_search(tree, lower, upper, &found);
-    result = status == SAP_OK ? take_rows(cli, found, true, rows) : sap_cli_failed(cli, status, NULL);
+    found_rows found = {0};
+    status = find_boxes(reference, &at, &found);
+    if (status == SAP_OK) {
+        take_found(&found);
+        result = take_rows(cli, &found, true, rows);
+    } else {
+        result = sap_cli_failed(cli, status, NULL);
+    }
     result = sap_cli_agree(cli, result);
-    sap_cluster_neighbors_free(found);
+    free_found(&found);
     for (int64_t r = 0; result == SAP_EXIT_OK && r <= rows->rows; r++) rows->offsets[r] += rows->before;
     return result;
 }

@@ -77,6 +77,7 @@ void sap_json_processor(sap_json* json, const sap_cli* cli) {
     sap_json_open(json, "devices", '[');
     for (int32_t i = 0; i < devices->count; i++) sap_json_int(json, NULL, devices->ordinals[i]);
     sap_json_close(json, ']');
+    sap_json_text(json, "spread", cli->ranks->is_copied ? "copied" : "split");
 }
 
 void sap_json_effort(sap_json* json, const sap_cli* cli, double read, double build, const char* work, double seconds) {

@@ -45,7 +45,8 @@ static sap_cli_exit read_inputs(sap_cli* cli, nearest_run* run) {
     sap_cli_exit result = sap_cli_inputs_open(cli, cli->options->operands[0], queries, &run->reference, &run->queries);
     run->asked = queries != NULL;
     run->rows = !queries ? run->reference.info.source_count : cli->ranks ? run->queries.all : run->queries.count;
-    return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->rows, &run->told) : result;
+    if (result == SAP_EXIT_OK) result = sap_cli_told_read(cli, &run->reference, run->rows, &run->told);
+    return sap_cli_agree(cli, result);
 }
 
 static sap_cli_exit search_ranks(sap_cli* cli, nearest_run* run, const sap_search* wanted) {
@@ -69,9 +70,10 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     wanted.with_self = options->with_self;
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
     if (cli->ranks) return search_ranks(cli, run, &wanted);
-    run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
+    run->ids = sap_cli_allocate_neighbors(cli, run->rows, options->k, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
-    if (measured) run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, wide ? sizeof(double) : sizeof(float));
+    if (measured)
+        run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, options->k, wide ? sizeof(double) : sizeof(float));
     if (measured && !run->distance2) return SAP_EXIT_FAILED;
     sap_status status;
     sap_cli_stage_begin(cli, "searching");

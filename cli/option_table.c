@@ -107,6 +107,8 @@ static const sap_cli_choice progresses[] = {
     {"auto", SAP_PROGRESS_AUTO}, {"always", SAP_PROGRESS_ALWAYS}, {"never", SAP_PROGRESS_NEVER}, {0}};
 static const sap_cli_choice mpis[] = {
     {"auto", SAP_MPI_AUTO}, {"always", SAP_MPI_ALWAYS}, {"never", SAP_MPI_NEVER}, {0}};
+static const sap_cli_choice spreads[] = {
+    {"auto", SAP_SPREAD_AUTO}, {"split", SAP_SPREAD_SPLIT}, {"copied", SAP_SPREAD_COPIED}, {0}};
 static const sap_cli_choice styles[] = {{"cells", SAP_STYLE_CELLS},
                                         {"distances", SAP_STYLE_DISTANCES},
                                         {"edges", SAP_STYLE_EDGES},
@@ -821,8 +823,17 @@ const sap_cli_option sap_cli_option_table[] = {
     {"device", 0, ON_FILES, DEVICE,
      "the device that is opened; N counts the GPUs from 0 (default auto: the CPU, since files need no GPU)", false},
     {"devices", 0, ON_SHARED, DEVICES,
-     "several CUDA GPUs that share the work, by their numbers, such as 0,1: each holds a part of one tree; what is "
-     "written is what one GPU writes",
+     "several CUDA GPUs that share the work, by their numbers, such as 0,1; what is written is what one GPU writes",
+     false},
+    {"spread", 0, V(NEAREST) | V(RADIUS), CHOICE(spread, "HOW", spreads),
+     "what each of --devices holds: split: a part of one tree; copied: the whole tree, for a part of the queries "
+     "(default auto: copied where QUERIES are given and either the points take at most 1 GiB or only a whole tree will "
+     "do, else split)",
+     false},
+    {"spread", 0, V(BOX), CHOICE(spread, "HOW", spreads),
+     "what each of --devices holds: split: a part of one tree; copied: the whole tree, for a part of the boxes "
+     "(default auto: copied where BOXES are given and either the points take at most 1 GiB or only a whole tree will "
+     "do, else split)",
      false},
     {"threads", 0, ON_ALL, INT32(threads, 1, 1024), "CPU threads to use (default: all)", false},
     {"simd", 0, ON_ANY_DEVICE | V(VORONOI), CHOICE(simd, "WIDTH", simds),

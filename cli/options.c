@@ -143,6 +143,7 @@ static sap_cli_exit check_rules(const sap_cli_options* options) {
         sentence = "--devices and --device cannot be combined";
     if (options->devices.count && options->mpi == SAP_MPI_ALWAYS)
         sentence = "--devices is for one process; --mpi always is for many";
+    if (sap_cli_given(options, "spread") && !options->devices.count) sentence = "--spread needs --devices";
     if (sap_cli_given(options, "reach") && options->cost != SAP_COST_VOXELS) sentence = "--reach needs --cost voxels";
     if (!sentence) return SAP_EXIT_OK;
     begin_error(options->verb);

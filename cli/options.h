@@ -50,6 +50,7 @@ typedef enum sap_cli_verb {
 
 typedef enum sap_cli_progress { SAP_PROGRESS_AUTO, SAP_PROGRESS_ALWAYS, SAP_PROGRESS_NEVER } sap_cli_progress;
 typedef enum sap_cli_mpi { SAP_MPI_AUTO, SAP_MPI_ALWAYS, SAP_MPI_NEVER } sap_cli_mpi;
+typedef enum sap_cli_spread { SAP_SPREAD_AUTO, SAP_SPREAD_SPLIT, SAP_SPREAD_COPIED } sap_cli_spread;
 typedef enum sap_cli_document { SAP_NO_DOCUMENT, SAP_MAN, SAP_BASH, SAP_ZSH, SAP_FISH } sap_cli_document;
 
 typedef enum sap_cli_style { SAP_STYLE_CELLS, SAP_STYLE_DISTANCES, SAP_STYLE_EDGES, SAP_STYLE_DEPTH } sap_cli_style;
@@ -137,6 +138,7 @@ typedef struct sap_cli_options {
     sap_simd simd;
     int32_t ordinal, threads;
     sap_cli_devices devices; // GPUs that share the work; the first is `ordinal`, too
+    sap_cli_spread spread;
     int64_t seed, points, queries;
     int32_t dims, repeat, precision; // precision 0: as in the file
     sap_cli_progress progress;

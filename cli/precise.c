@@ -92,7 +92,7 @@ static sap_cli_exit read_for_tree(sap_cli* cli, const char* path, const sap_cli_
     sap_cli_exit result = sap_cli_points_read_beside(cli, path, real_bits, fmax(extent, DBL_MIN), queries);
     if (result == SAP_EXIT_OK) result = check_dims(cli, path, reference, info->dims, queries);
     if (result != SAP_EXIT_OK || queries->real_bits == info->real_bits) return result;
-    tell_rounding(cli, path, reference, sap_cli_points_moved(queries), extent);
+    tell_rounding(cli, path, reference, sap_cli_ranks_most_real(cli, sap_cli_points_moved(queries)), extent);
     return sap_cli_points_convert(cli, queries, info->real_bits);
 }
 

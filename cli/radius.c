@@ -62,7 +62,8 @@ static sap_cli_exit read_inputs(sap_cli* cli, radius_run* run) {
     run->queries_count = !queries     ? run->reference.info.source_count
                          : cli->ranks ? run->queries.all
                                       : run->queries.count;
-    return result == SAP_EXIT_OK ? sap_cli_told_read(cli, &run->reference, run->queries_count, &run->told) : result;
+    if (result == SAP_EXIT_OK) result = sap_cli_told_read(cli, &run->reference, run->queries_count, &run->told);
+    return sap_cli_agree(cli, result);
 }
 
 // The search that --metric and its sisters ask for.
@@ -218,8 +219,9 @@ static sap_cli_exit check_collected(sap_cli* cli, const radius_run* run) {
 
 static sap_cli_exit search_ranks(sap_cli* cli, radius_run* run) {
     sap_cli_stage_begin(cli, "searching");
-    const sap_cli_exit result =
-        sap_cli_joined_radius(cli, &run->reference, run->asked ? &run->queries : NULL, &run->joined);
+    const sap_search told = search_told(run, cli->options->radius);
+    const sap_cli_exit result = sap_cli_joined_radius(cli, &run->reference, run->asked ? &run->queries : NULL,
+                                                      run->told.is_told ? &told : NULL, &run->joined);
     run->search_seconds = sap_cli_stage_end(cli);
     run->total = run->joined.total;
     return result;

@@ -234,20 +234,41 @@ sap_cli_exit sap_cli_ranks_vote(sap_cli* cli, sap_cli_exit own) {
     return result;
 }
 
+// The first of some options that was given, or NULL.
+static const char* given_of(const sap_cli_options* options, const char* const* names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (sap_cli_given(options, names[i])) return names[i];
+    return NULL;
+}
+
+// GPUs that have the whole tree do more than those that have a part of it.
+static sap_cli_exit check_spread(sap_cli* cli, const char* whole, bool saved) {
+    const sap_cli_options* o = cli->options;
+    const bool is_needed = whole || saved;
+    if (is_needed && o->spread == SAP_SPREAD_SPLIT && saved)
+        return sap_cli_usage(cli, "%s is a saved tree, which cannot be split; take --spread copied", o->operands[0]);
+    if (is_needed && o->spread == SAP_SPREAD_SPLIT)
+        return sap_cli_usage(cli, "--%s needs the whole tree; take --spread copied", whole);
+    cli->ranks->is_copied = is_needed || o->spread == SAP_SPREAD_COPIED;
+    return SAP_EXIT_OK;
+}
+
 sap_cli_exit sap_cli_ranks_check(sap_cli* cli) {
-    static const char* const alone[] = {"metric", "weights", "mask",  "box",          "radii",
-                                        "eps",    "verify",  "split", "query-radius", "drop-duplicates",
+    static const char* const alone[] = {"verify",  "mask", "radii", "eps",          "metric",
+                                        "weights", "box",  "split", "query-radius", "drop-duplicates",
                                         "period"};
+    enum { ALWAYS = 4, ALL = sizeof alone / sizeof *alone }; // the rest needs no more than the whole tree on each GPU
     if (!cli->ranks) return SAP_EXIT_OK;
-    const bool of_devices = cli->ranks->devices != NULL;
+    const sap_cli_options* o = cli->options;
+    const bool of_devices = cli->ranks->devices != NULL, copies_do = of_devices && o->operands[1];
+    const bool saved = sap_cli_is_tree(cli, o->operands[0]);
     const char* which = of_devices ? "device" : "process";
     char instead[48] = "start sapwood without mpirun";
     if (of_devices) snprintf(instead, sizeof instead, "use --device cuda:%d", (int)cli->ranks->devices->ordinals[0]);
-    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (sap_cli_given(cli->options, alone[i]))
-            return sap_cli_usage(cli, "--%s is for one %s; leave it out, or %s", alone[i], which, instead);
-    if (sap_cli_is_tree(cli, cli->options->operands[0]))
-        return sap_cli_usage(cli, "%s is a saved tree, which one %s searches; give points, or %s",
-                             cli->options->operands[0], which, instead);
-    return SAP_EXIT_OK;
+    const char* refused = given_of(o, alone, copies_do ? ALWAYS : ALL);
+    if (refused) return sap_cli_usage(cli, "--%s is for one %s; leave it out, or %s", refused, which, instead);
+    if (saved && !copies_do)
+        return sap_cli_usage(cli, "%s is a saved tree, which one %s searches; give points, or %s", o->operands[0],
+                             which, instead);
+    return of_devices ? check_spread(cli, given_of(o, alone, ALL), saved) : SAP_EXIT_OK;
 }

@@ -12,6 +12,7 @@ struct sap_cli_ranks {
     int32_t rank, size;
     int32_t threads;                // for each rank, if the user names no number
     const sap_cli_devices* devices; // of threads; NULL: processes
+    bool is_copied;                 // each of them holds all points, rather than a part of them
     bool is_broken;                 // nothing can be said to the others any more; of processes, MPI ends all of them
     bool of_another;                // the library's last sentence tells of another rank
     char said[2048];                // the errors of this rank, a line each, until all agree
@@ -68,7 +69,8 @@ int32_t sap_cli_share_owner(const sap_cli* cli, int64_t all, int64_t row);
 // Reads this rank's rows of a file, or has rank 0 read the file and send them.
 sap_cli_exit sap_cli_share_read(sap_cli* cli, const char* path, sap_format format, int32_t real_bits,
                                 const sap_points_read_options* how, sap_cli_points* points);
-// Builds one tree over the points of all, and describes it as if it were in one place.
+// Builds one tree over the points of all, and describes it as if it were in one place. With --devices it may be copied:
+// then each rank has reference->tree.
 sap_cli_exit sap_cli_share_build(sap_cli* cli, sap_cli_reference* reference);
 // Adds up what is not finite in the shares.
 void sap_cli_share_not_finite(sap_cli* cli, sap_cli_points* points);
@@ -106,9 +108,9 @@ typedef struct sap_cli_joined_rows {
     void* distance2; // NULL: of boxes
 } sap_cli_joined_rows;
 // Rows of points within a radius of this rank's queries (NULL: of its rows of the reference), or with --count their
-// numbers; rows of points in boxes, [count][2][dims] in the precision of the points, and their numbers.
+// numbers (`told`: the search that --metric and its sisters ask for, or NULL); rows of points in boxes, [count][2][dims] in the precision of the points, and their numbers.
 sap_cli_exit sap_cli_joined_radius(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* queries,
-                                   sap_cli_joined_rows* rows);
+                                   const sap_search* told, sap_cli_joined_rows* rows);
 sap_cli_exit sap_cli_joined_boxes(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* boxes,
                                   sap_cli_joined_rows* rows);
 // Writes them to the outputs that the options name, or prints them. `wide`: distances are doubles.

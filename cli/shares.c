@@ -127,8 +127,43 @@ static void count_from_start(sap_cli* cli, int64_t first) {
     snprintf(at, sizeof cli->reason - (size_t)(at - cli->reason), "%lld%s", row + (long long)first, rest);
 }
 
+// ---- Copies, where ranks are threads: all of them read the points where the first has put them together.
+
+// Whether each GPU gets all points: where each can do with its part of the queries, and building often costs little.
+static bool is_to_copy(const sap_cli* cli, const sap_cli_points* points) {
+    const int64_t most_bytes = (int64_t)1 << 30, bytes = points->all * points->dims * (points->real_bits / 8);
+    if (cli->ranks->is_copied || !cli->ranks->devices || cli->options->spread != SAP_SPREAD_AUTO)
+        return cli->ranks->is_copied;
+    return cli->options->operands[1] && bytes <= most_bytes;
+}
+
+static sap_cli_exit build_copies(sap_cli* cli, sap_cli_reference* reference) {
+    const sap_cli_points* points = &reference->points;
+    const size_t row = (size_t)points->dims * (size_t)points->real_bits / 8;
+    sap_cli_points whole = {.count = points->all, .dims = points->dims, .real_bits = points->real_bits};
+    if (sap_cli_is_first(cli)) whole.owned = sap_cli_allocate(cli, whole.count, row);
+    sap_cli_exit result = sap_cli_agree(cli, sap_cli_is_first(cli) && !whole.owned ? SAP_EXIT_FAILED : SAP_EXIT_OK);
+    if (result == SAP_EXIT_OK) {
+        unsigned char* all = (unsigned char*)(uintptr_t)sap_cli_ranks_hear(cli, (uint64_t)(uintptr_t)whole.owned);
+        whole.coords = all;
+        if (points->count && !cli->ranks->is_broken)
+            memcpy(all + (size_t)points->first * row, points->coords, (size_t)points->count * row);
+        result = sap_cli_agree(cli, SAP_EXIT_OK); // all of them are there
+    }
+    if (result == SAP_EXIT_OK) {
+        result = sap_cli_tree_build(cli, &whole, reference->path, &reference->tree);
+        result = sap_cli_agree(cli, result); // none needs them any more
+    }
+    free(whole.owned);
+    cli->ranks->is_copied = true;
+    return result;
+}
+
+// ---- The tree.
+
 sap_cli_exit sap_cli_share_build(sap_cli* cli, sap_cli_reference* reference) {
     const sap_cli_points* points = &reference->points;
+    if (is_to_copy(cli, points)) return build_copies(cli, reference);
     sap_comm* comm = cli->ranks->comm;
     const sap_tree_options* options = &cli->options->tree;
     sap_cluster_info info;
