@@ -18,8 +18,9 @@
  * GPU, as elsewhere (base.h, ::sap_device); all other arrays lie in host memory. A rank's part of the tree lives on its
  * GPU, which counts for the cut, builds and searches, and points go from GPU to GPU: directly where ranks are threads
  * and their GPUs can reach one another, through the host where the communicator knows host memory only
- * (::sap_comm_engine). Several ranks may share a GPU. Calls return when the results are ready, and cannot be captured
- * into a graph.
+ * (::sap_comm_engine). For several GPUs of one machine a thread for each is enough (::sap_comm_open_threads;
+ * examples/gpus.c, and `sapwood nearest --devices 0,1`). Several ranks may share a GPU. Calls return when the results
+ * are ready, and cannot be captured into a graph.
  */
 #ifndef SAPWOOD_CLUSTER_H
 #define SAPWOOD_CLUSTER_H
