@@ -77,7 +77,7 @@ if(SAPWOOD_CLI AND sapwood_cli_sources)
   target_link_libraries(emulated_sapwood PRIVATE sapwood_inside sapwood_emulated)
   set_target_properties(emulated_sapwood PROPERTIES LINKER_LANGUAGE CXX)
   add_test(NAME emulated_cli COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/run.sh $<TARGET_FILE:emulated_sapwood>
-    program/cuda render/gpu_same_bytes render/orbit render/orbit_json render/photons render/works trace/gpu_same_bytes trace/works)
+    nearest/devices program/cuda render/gpu_same_bytes render/orbit render/orbit_json render/photons render/works trace/gpu_same_bytes trace/works)
   set_tests_properties(emulated_cli PROPERTIES TIMEOUT 600 LABELS emulated)
 endif()
 
