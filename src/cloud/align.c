@@ -4,6 +4,7 @@
 #include "cloud/rigid.h"
 #include "device/reserved.h"
 #include "mesh/layout.h"
+#include "ray/ops.h"
 #include "tree/layout.h"
 #include "tree/periods.h"
 #include "tree/queries.h"
@@ -112,6 +113,8 @@ static sap_status align(sap_align_job* job, sap_alignment* alignment) {
     if (status != SAP_OK) return status;
     if (!alignment) return sap_fail(job->device, SAP_ERROR_ARGUMENT, "alignment: is NULL");
     if (!SAP_CAN(job->device, cloud, align)) return sap_unsupported(job->device, "align clouds");
+    if (job->mesh && !SAP_CAN(job->device, ray, closest))
+        return sap_unsupported(job->device, "align clouds with meshes");
     const sap_status result = job->device->rooms.cloud->align(job);
     if (result == SAP_OK) *alignment = job->out;
     return result;
