@@ -26,6 +26,7 @@ static sap_status search(const rank* r, sap_device* device, const sap_point_set*
     const sap_search wanted = {.k = r->k};
     sap_cluster_tree* tree = NULL;
     int64_t* ids = malloc((size_t)(set->count * r->k + 1) * sizeof *ids);
+    if (!ids) return SAP_ERROR_MEMORY;
     sap_status status = sap_cluster_build(r->comm, device, share, NULL, NULL, &tree); // ids are the rows of the file
     if (status == SAP_OK) status = sap_cluster_nearest(tree, share, &wanted, ids, NULL);
     const sap_table table = {.values = ids, .rows = set->count, .columns = r->k, .number = SAP_INT64};
@@ -49,23 +50,21 @@ static void* work(void* user) {
     if (r->status == SAP_OK)
         r->status =
             sap_points_read_part(device, r->points, SAP_FORMAT_AUTO, 32, NULL, number, size, &first, &r->all, &set);
-    if (r->status == SAP_OK && set)
-        r->status = search(r, device, set, first);
-    else
-        sap_comm_abort(r->comm, r->status); // the others would wait
+    if (r->status == SAP_OK) r->status = search(r, device, set, first);
+    if (r->status != SAP_OK) sap_comm_abort(r->comm, r->status); // the others would wait
     sap_point_set_free(set);
     sap_device_close(device);
     return NULL;
 }
 
 int main(int count, char** arguments) {
-    const int32_t size = count == 5 ? atoi(arguments[1]) : 0;
+    const int32_t size = count == 5 ? atoi(arguments[1]) : 0, k = count == 5 ? atoi(arguments[3]) : 0;
     rank ranks[MOST] = {0};
     sap_comm* comms[MOST];
     pthread_t threads[MOST];
     sap_device* gpu = NULL;
     int failed = 0;
-    if (size < 1 || size > MOST || sap_comm_open_threads(size, NULL, comms) != SAP_OK) return 2;
+    if (size < 1 || size > MOST || k < 1 || sap_comm_open_threads(size, NULL, comms) != SAP_OK) return 2;
     const bool has_gpus = sap_device_open(&(sap_device_options){.processor = SAP_CUDA}, &gpu) == SAP_OK;
     sap_device_close(gpu);
     for (int32_t r = 0; r < size; r++) {
@@ -73,7 +72,7 @@ int main(int count, char** arguments) {
                           .processor = has_gpus ? SAP_CUDA : SAP_CPU,
                           .points = arguments[2],
                           .ids = arguments[4],
-                          .k = atoi(arguments[3])};
+                          .k = k};
         if (pthread_create(&threads[r], NULL, work, &ranks[r])) return 2;
     }
     for (int32_t r = 0; r < size; r++) {
@@ -82,7 +81,7 @@ int main(int count, char** arguments) {
         sap_comm_close(comms[r]);
     }
     if (!failed)
-        printf("%d nearest points of each of %lld, by %d %s\n", (int)ranks[0].k, (long long)ranks[0].all, (int)size,
+        printf("%d nearest points of each of %lld, by %d %s\n", (int)k, (long long)ranks[0].all, (int)size,
                has_gpus ? "GPUs" : "threads");
     return failed;
 }
