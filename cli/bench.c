@@ -184,10 +184,9 @@ static sap_cli_exit measure_builds(sap_cli* cli, bench_run* run) {
 static sap_cli_exit measure_searches(sap_cli* cli, bench_run* run) {
     const sap_cli_options* options = cli->options;
     run->rows = run->asked ? run->queries.count : run->reference.info.source_count;
-    run->ids = sap_cli_allocate_neighbors(cli, run->rows, cli->options->k, sizeof *run->ids);
+    run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
-    run->distance2 =
-        sap_cli_allocate_neighbors(cli, run->rows, cli->options->k, run->wide ? sizeof(double) : sizeof(float));
+    run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, run->wide ? sizeof(double) : sizeof(float));
     if (!run->distance2) return SAP_EXIT_FAILED;
     run->counts = sap_cli_allocate(cli, run->rows, sizeof *run->counts);
     if (!run->counts) return SAP_EXIT_FAILED;

@@ -64,6 +64,7 @@ static sap_cli_exit run(const sap_cli_options* options, sap_cli_work* work, work
     for (int32_t r = 1; r < started; r++) pthread_join(workers[r].thread, NULL);
     for (int32_t r = 0; r < size; r++) {
         is_broken |= workers[r].ranks.is_broken;
+        free(workers[r].ranks.left);
         sap_comm_close(comms[r]);
     }
     return is_broken || started < size ? say_why(workers, options) : workers[0].result;

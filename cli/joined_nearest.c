@@ -9,11 +9,11 @@ static size_t id_bytes(sap_number number) { return number == SAP_INT32 ? sizeof(
 static size_t distance_bytes(bool wide) { return wide ? sizeof(double) : sizeof(float); }
 
 // Memory for what the library finds.
-static sap_cli_exit allocate(sap_cli* cli, bool wide, bool measured, sap_cli_answers* answers) {
-    answers->number = SAP_INT64;
-    answers->ids = sap_cli_allocate_neighbors(cli, answers->rows, cli->options->k, sizeof(int64_t));
+static sap_cli_exit allocate(sap_cli* cli, sap_number number, bool wide, bool measured, sap_cli_answers* answers) {
+    answers->number = number;
+    answers->ids = sap_cli_allocate_neighbors(cli, answers->rows, id_bytes(number));
     if (answers->ids && measured)
-        answers->distance2 = sap_cli_allocate_neighbors(cli, answers->rows, cli->options->k, distance_bytes(wide));
+        answers->distance2 = sap_cli_allocate_neighbors(cli, answers->rows, distance_bytes(wide));
     return sap_cli_agree(cli, answers->ids && (answers->distance2 || !measured) ? SAP_EXIT_OK : SAP_EXIT_FAILED);
 }
 
@@ -29,7 +29,7 @@ static void take_ids(const sap_cli_reference* reference, int64_t k, sap_cli_answ
 
 static sap_cli_exit ask(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* queries,
                         const sap_search* search, bool measured, sap_cli_answers* answers) {
-    const sap_cli_exit result = allocate(cli, queries->real_bits == 64, measured, answers);
+    const sap_cli_exit result = allocate(cli, SAP_INT64, queries->real_bits == 64, measured, answers);
     if (result != SAP_EXIT_OK) return result;
     const sap_status status =
         queries->real_bits == 64
@@ -42,51 +42,27 @@ static sap_cli_exit ask(sap_cli* cli, const sap_cli_reference* reference, const 
 
 // ---- Of a tree that each rank has.
 
-// Takes each point, from the number `first` on, out of its row of `more` neighbours, of which k are kept.
-static void leave_out(sap_cli_answers* answers, bool wide, int64_t more, int64_t k) {
-    int32_t* ids = answers->ids;
-    float* narrow_of = wide ? NULL : answers->distance2;
-    double* wide_of = wide ? answers->distance2 : NULL;
-    for (int64_t r = 0; r < answers->rows; r++) {
-        int64_t kept = r * k;
-        for (int64_t i = r * more; i < (r + 1) * more && kept < (r + 1) * k; i++) {
-            if (ids[i] == answers->first + r) continue;
-            ids[kept] = ids[i];
-            if (narrow_of) narrow_of[kept] = narrow_of[i];
-            if (wide_of) wide_of[kept] = wide_of[i];
-            kept++;
-        }
-        for (; kept < (r + 1) * k; kept++) {
-            ids[kept] = -1;
-            if (narrow_of) narrow_of[kept] = (float)HUGE_VAL;
-            if (wide_of) wide_of[kept] = HUGE_VAL;
-        }
-    }
-}
-
-// Points that ask ask for one neighbour more, which is perhaps the point itself, unless they find all points anyway.
+// This rank's points that ask do not find themselves, unless the user wants that.
 static sap_cli_exit ask_copy(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* asking, bool self,
                              const sap_search* search, bool measured, sap_cli_answers* answers) {
-    const bool wide = asking->real_bits == 64, leaves = self && !search->with_self;
+    const bool wide = asking->real_bits == 64, leaves_out = self && !search->with_self;
+    int32_t* own = leaves_out ? sap_cli_allocate(cli, answers->rows, sizeof *own) : NULL;
     sap_search wanted = *search;
     wanted.with_self = false;
-    if (leaves && search->k < reference->info.source_count) wanted.k++;
-    const int64_t kept = answers->rows * search->k;
-    answers->number = SAP_INT32;
-    answers->ids = sap_cli_allocate_neighbors(cli, answers->rows, wanted.k, sizeof(int32_t));
-    if (answers->ids && measured)
-        answers->distance2 = sap_cli_allocate_neighbors(cli, answers->rows, wanted.k, distance_bytes(wide));
-    sap_cli_exit result =
-        sap_cli_agree(cli, answers->ids && (answers->distance2 || !measured) ? SAP_EXIT_OK : SAP_EXIT_FAILED);
-    if (result != SAP_EXIT_OK) return result;
-    const sap_status status =
-        wide ? sap_nearest_f64(reference->tree, sap_cli_f64(asking), &wanted, answers->ids, answers->distance2)
-             : sap_nearest(reference->tree, sap_cli_f32(asking), &wanted, answers->ids, answers->distance2);
-    result = sap_cli_agree(cli, status == SAP_OK ? SAP_EXIT_OK : sap_cli_nearest_failed(cli, status));
-    if (result != SAP_EXIT_OK) return result;
-    if (leaves) leave_out(answers, wide, wanted.k, search->k);
-    for (int64_t i = 0; i < kept; i++) answers->found += ((const int32_t*)answers->ids)[i] >= 0;
-    return SAP_EXIT_OK;
+    wanted.without_ids = own;
+    sap_cli_exit result = sap_cli_agree(cli, own || !leaves_out ? SAP_EXIT_OK : SAP_EXIT_FAILED);
+    if (result == SAP_EXIT_OK) result = allocate(cli, SAP_INT32, wide, measured, answers);
+    if (result == SAP_EXIT_OK) {
+        for (int64_t i = 0; own && i < answers->rows; i++) own[i] = (int32_t)(answers->first + i);
+        const sap_status status =
+            wide ? sap_nearest_f64(reference->tree, sap_cli_f64(asking), &wanted, answers->ids, answers->distance2)
+                 : sap_nearest(reference->tree, sap_cli_f32(asking), &wanted, answers->ids, answers->distance2);
+        result = sap_cli_agree(cli, status == SAP_OK ? SAP_EXIT_OK : sap_cli_nearest_failed(cli, status));
+    }
+    free(own);
+    for (int64_t i = 0; result == SAP_EXIT_OK && i < answers->rows * search->k; i++)
+        answers->found += ((const int32_t*)answers->ids)[i] >= 0;
+    return result;
 }
 
 // ---- Where the points ask, answers are where the points are in the tree. They go to the ranks that have their rows.
@@ -210,7 +186,7 @@ static sap_cli_exit send_home(sap_cli* cli, const journey* j, int64_t k, bool wi
     const size_t ids = id_bytes(held->number), distances = distance_bytes(wide);
     answers->number = held->number;
     answers->found = held->found;
-    answers->ids = sap_cli_allocate_neighbors(cli, answers->rows, cli->options->k, ids);
+    answers->ids = sap_cli_allocate_neighbors(cli, answers->rows, ids);
     sap_cli_exit result = sap_cli_agree(cli, answers->ids ? SAP_EXIT_OK : SAP_EXIT_FAILED);
     if (result != SAP_EXIT_OK) return result;
     find_no_ids(answers, k);
@@ -218,7 +194,7 @@ static sap_cli_exit send_home(sap_cli* cli, const journey* j, int64_t k, bool wi
     free(held->ids);
     held->ids = NULL;
     if (result != SAP_EXIT_OK || !held->distance2) return result;
-    answers->distance2 = sap_cli_allocate_neighbors(cli, answers->rows, cli->options->k, distances);
+    answers->distance2 = sap_cli_allocate_neighbors(cli, answers->rows, distances);
     result = sap_cli_agree(cli, answers->distance2 ? SAP_EXIT_OK : SAP_EXIT_FAILED);
     if (result != SAP_EXIT_OK) return result;
     find_no_distances(answers, wide, k);
@@ -232,7 +208,7 @@ static sap_cli_exit ask_self(sap_cli* cli, const sap_cli_reference* reference, c
     sap_cluster_describe(reference->cluster, &info);
     sap_cli_answers held = {.rows = info.count_here};
     journey j = {.here = info.count_here};
-    sap_cli_exit result = allocate(cli, wide, measured, &held);
+    sap_cli_exit result = allocate(cli, SAP_INT64, wide, measured, &held);
     int64_t* points = result == SAP_EXIT_OK ? sap_cli_allocate(cli, info.count_here, sizeof *points) : NULL;
     if (result == SAP_EXIT_OK) result = sap_cli_agree(cli, points ? SAP_EXIT_OK : SAP_EXIT_FAILED);
     if (result == SAP_EXIT_OK) {

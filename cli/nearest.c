@@ -70,10 +70,9 @@ static sap_cli_exit search(sap_cli* cli, nearest_run* run) {
     wanted.with_self = options->with_self;
     if (options->radius > 0 && isfinite(options->radius)) wanted.radius = options->radius;
     if (cli->ranks) return search_ranks(cli, run, &wanted);
-    run->ids = sap_cli_allocate_neighbors(cli, run->rows, options->k, sizeof *run->ids);
+    run->ids = sap_cli_allocate_neighbors(cli, run->rows, sizeof *run->ids);
     if (!run->ids) return SAP_EXIT_FAILED;
-    if (measured)
-        run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, options->k, wide ? sizeof(double) : sizeof(float));
+    if (measured) run->distance2 = sap_cli_allocate_neighbors(cli, run->rows, wide ? sizeof(double) : sizeof(float));
     if (measured && !run->distance2) return SAP_EXIT_FAILED;
     sap_status status;
     sap_cli_stage_begin(cli, "searching");

@@ -233,12 +233,13 @@ void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes) {
     return memory;
 }
 
-void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, int32_t k, size_t bytes) {
+void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, size_t bytes) {
+    int32_t k = cli->options->k;
     size_t size;
     void* memory = NULL;
     if (!__builtin_mul_overflow((size_t)rows * bytes, (size_t)k, &size)) memory = malloc(size ? size : 1);
     if (!memory)
-        sap_cli_error(cli, "no memory for -k %d neighbours of %lld queries; take a smaller -k", (int)cli->options->k,
+        sap_cli_error(cli, "no memory for -k %d neighbours of %lld queries; take a smaller -k", (int)k,
                       (long long)rows);
     return memory;
 }

@@ -79,8 +79,8 @@ double sap_cli_stage_end(sap_cli* cli);
 
 // count * bytes of memory, or NULL after saying so.
 void* sap_cli_allocate(sap_cli* cli, int64_t count, size_t bytes);
-// k values for each of `rows` queries, or NULL after saying that -k asks for too many.
-void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, int32_t k, size_t bytes);
+// -k values for each of `rows` queries, or NULL after saying so.
+void* sap_cli_allocate_neighbors(sap_cli* cli, int64_t rows, size_t bytes);
 // As sap_cli_failed, of a search for -k neighbours.
 sap_cli_exit sap_cli_nearest_failed(sap_cli* cli, sap_status status);
 

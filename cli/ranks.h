@@ -14,6 +14,7 @@ struct sap_cli_ranks {
     const sap_cli_devices* devices; // of threads; NULL: processes
     bool is_copied;                 // each of them holds all points, rather than a part of them
     bool is_broken;                 // nothing can be said to the others any more; of processes, MPI ends all of them
+    void* left;                     // memory to free when all threads have ended, or NULL
     bool of_another;                // the library's last sentence tells of another rank
     char said[2048];                // the errors of this rank, a line each, until all agree
 };
@@ -108,7 +109,8 @@ typedef struct sap_cli_joined_rows {
     void* distance2; // NULL: of boxes
 } sap_cli_joined_rows;
 // Rows of points within a radius of this rank's queries (NULL: of its rows of the reference), or with --count their
-// numbers (`told`: the search that --metric and its sisters ask for, or NULL); rows of points in boxes, [count][2][dims] in the precision of the points, and their numbers.
+// numbers (`told`: the search that --metric and its sisters ask for, or NULL); rows of points in boxes,
+// [count][2][dims] in the precision of the points, and their numbers.
 sap_cli_exit sap_cli_joined_radius(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* queries,
                                    const sap_search* told, sap_cli_joined_rows* rows);
 sap_cli_exit sap_cli_joined_boxes(sap_cli* cli, const sap_cli_reference* reference, const sap_cli_points* boxes,

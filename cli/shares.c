@@ -132,9 +132,9 @@ static void count_from_start(sap_cli* cli, int64_t first) {
 // Whether each GPU gets all points: where each can do with its part of the queries, and building often costs little.
 static bool is_to_copy(const sap_cli* cli, const sap_cli_points* points) {
     const int64_t most_bytes = (int64_t)1 << 30, bytes = points->all * points->dims * (points->real_bits / 8);
-    if (cli->ranks->is_copied || !cli->ranks->devices || cli->options->spread != SAP_SPREAD_AUTO)
-        return cli->ranks->is_copied;
-    return cli->options->operands[1] && bytes <= most_bytes;
+    if (cli->ranks->is_copied) return true;
+    return cli->ranks->devices && cli->options->spread == SAP_SPREAD_AUTO && cli->options->operands[1] &&
+           bytes <= most_bytes;
 }
 
 static sap_cli_exit build_copies(sap_cli* cli, sap_cli_reference* reference) {
@@ -154,7 +154,10 @@ static sap_cli_exit build_copies(sap_cli* cli, sap_cli_reference* reference) {
         result = sap_cli_tree_build(cli, &whole, reference->path, &reference->tree);
         result = sap_cli_agree(cli, result); // none needs them any more
     }
-    free(whole.owned);
+    if (cli->ranks->is_broken)
+        cli->ranks->left = whole.owned; // others may still read them
+    else
+        free(whole.owned);
     cli->ranks->is_copied = true;
     return result;
 }
