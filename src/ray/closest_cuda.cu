@@ -140,7 +140,8 @@ static __device__ __forceinline__ void measure_for(const closest_task& task, clo
         if (is_one) atomicMin(&warp->best[other], key);
     }
     __syncwarp();
-    if (is_one && warp->best[other] == key) warp->place[other] = place;
+    // Several lanes may have one triangle from as many leaves: any of its places will do.
+    if (is_one && warp->best[other] == key) atomicExch(&warp->place[other], place);
     __syncwarp();
     lane->best = warp->best[sap_lane()];
 }
