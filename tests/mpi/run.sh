@@ -112,10 +112,10 @@ make_files() {
     "$sapwood" build -q "$work/points.npy" -o "$work/tree.sap"
 }
 
-few() { # what is tried with each engine; more ranks than cores only where those that wait leave the cores to others
-  local n most=3 many=3
-  [ $engine != openmpi ] || most=8 many=8
-  for n in $(seq $most); do check ranks "$n" "$work/$engine/cluster"; done
+few() { # what is tried with each engine; MPICH's ranks, which wait without leaving the cores to others, write few files
+  local n many=3
+  [ $engine != openmpi ] || many=8
+  for n in $(seq 8); do check ranks "$n" "$work/$engine/cluster"; done
   same 2 nearest "$work/points.npy" -k 8 -o @/ids.npy --distances @/d.npy
   same $many nearest "$work/points.npy" "$work/queries.npy" -k 3 -o @/ids.npy
   same 2 radius "$work/points.npy" "$work/queries.npy" --radius 0.05 -o @/o.npy --ids @/i.npy --distances @/d.npy
