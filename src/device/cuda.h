@@ -36,6 +36,7 @@ typedef struct sap_cuda_calls {
     cudaError_t (*create_stream)(cudaStream_t* stream);
     cudaError_t (*destroy_stream)(cudaStream_t stream);
     cudaError_t (*wait)(cudaStream_t stream);
+    cudaError_t (*look)(cudaStream_t stream);                 // cudaErrorNotReady: it has work
     cudaError_t (*capturing)(cudaStream_t stream, bool* yes); // whether work put there goes into a graph
     cudaError_t (*create_pool)(cudaMemPool_t* pool, int ordinal);
     cudaError_t (*destroy_pool)(cudaMemPool_t pool);
