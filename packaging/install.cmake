@@ -39,7 +39,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sapwoodConfig.cmake ${PROJECT_BINARY_DIR}/sa
 
 file(RELATIVE_PATH sapwood_pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(sapwood_pc_private -lm)
-if(SAPWOOD_HAVE_GL AND CMAKE_DL_LIBS)
+if((SAPWOOD_HAVE_GL OR CMAKE_SYSTEM_NAME STREQUAL "Linux") AND CMAKE_DL_LIBS) # EGL and NCCL are loaded
   list(APPEND sapwood_pc_private -l${CMAKE_DL_LIBS})
 endif()
 if(SAPWOOD_HAVE_THREADS)

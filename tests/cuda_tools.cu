@@ -303,6 +303,11 @@ void cuda_tools_graph_destroy(void* graph) {
 
 #endif
 
+extern "C" int cuda_tools_lies_on(const void* memory) {
+    int ordinal = -1;
+    return gpu->on_device(memory, &ordinal) == cudaSuccess ? ordinal : -1;
+}
+
 extern "C" int cuda_tools_gpus(int wanted) {
     int count = 0;
 #ifdef SAP_CUDA_ON_CPU

@@ -77,6 +77,8 @@ void* cuda_tools_own_allocate(void* user, size_t bytes, size_t alignment);
 void cuda_tools_own_release(void* user, void* memory, size_t bytes);
 // How many GPUs there are. Where the CPU plays them, there are `wanted` from now on.
 int cuda_tools_gpus(int wanted);
+// The GPU on which memory lies; negative: it is the host's.
+int cuda_tools_lies_on(const void* memory);
 // Whether the CPU plays the GPU.
 bool cuda_tools_emulated(void);
 

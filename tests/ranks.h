@@ -4,17 +4,11 @@
 
 #include "allocator.h"
 #include "cluster/cluster.h"
+#include "engines.h"
 #include "test.h"
-#include <pthread.h>
 #include <time.h>
 
 enum { MOST_RANKS = 16 };
-
-#if defined(SAP_HAVE_THREADS)
-#define NEEDS_RANKS
-#else
-#define NEEDS_RANKS SKIP("built without threads: there is one rank")
-#endif
 
 // ---- Ranks
 
@@ -55,9 +49,9 @@ static void run_ranks(int32_t size, sap_comm** comms, void (*work)(rank_thread*,
 
 static void on_threads(int32_t size, void (*work)(rank_thread*, void*), void* context) {
     sap_comm* comms[MOST_RANKS];
-    if (!CHECK_STATUS(sap_comm_open_threads(size, NULL, comms), SAP_OK)) return;
+    if (!open_ranks(size, comms)) return;
     run_ranks(size, comms, work, context);
-    for (int32_t r = 0; r < size; r++) sap_comm_close(comms[r]);
+    close_ranks(size, comms);
 }
 
 // ---- Failures
@@ -107,6 +101,6 @@ static void faulty_close(void* state) { sap_comm_close(((faulty*)state)->inner);
 static const sap_comm_engine faulty_engine = {faulty_gather, faulty_exchange, faulty_reduce, faulty_split,
                                               faulty_abort,  faulty_close,    false,         {0}};
 
-enum { FEW_RANKS = 3, FEW_POINTS = 60 };
+enum { FEW_POINTS = 60 };
 
 #endif

@@ -5,6 +5,7 @@
 #if defined(SAP_HAVE_CUDA) && defined(SAP_HAVE_THREADS)
 #include "cluster/cluster.h"
 #include "cuda_tools.h"
+#include "engines.h"
 #include "families.h"
 #include "tree/host_view.h"
 #include <math.h>
@@ -369,7 +370,7 @@ static const sap_comm_engine host_engine = {host_gather, host_exchange, host_red
 static void run_scene(const scene* s) {
     sap_comm *inner[MOST_RANKS], *comms[MOST_RANKS];
     rank_thread ranks[MOST_RANKS] = {{0}};
-    if (!CHECK_STATUS(sap_comm_open_threads(s->ranks, NULL, inner), SAP_OK)) return;
+    if (!open_ranks(s->ranks, inner)) return;
     for (int32_t r = 0; r < s->ranks; r++) {
         comms[r] = inner[r];
         if (s->staged) CHECK_STATUS(sap_comm_open(&host_engine, inner[r], r, s->ranks, NULL, &comms[r]), SAP_OK);
@@ -378,12 +379,13 @@ static void run_scene(const scene* s) {
         CHECK(!pthread_create(&ranks[r].thread, NULL, run_rank, &ranks[r]));
     }
     for (int32_t r = 0; r < s->ranks; r++) pthread_join(ranks[r].thread, NULL);
-    for (int32_t r = 0; r < s->ranks; r++) sap_comm_close(comms[r]);
+    close_ranks(s->ranks, comms);
 }
 
 TEST(is_the_tree_of_cpus) {
     const int gpus = cuda_tools_gpus(2);
     if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
     CHECK(cuda_tools_stream()); // made before there are threads
     static const int64_t sizes[] = {0, 1, 3, 100, 1000, 5000};
     static const int32_t all_dims[] = {1, 2, 3, 3, 4, 7};
@@ -393,7 +395,7 @@ TEST(is_the_tree_of_cpus) {
         for (int size = 0; size < 6; size++) {
             scene s = {.gpus = gpus, .chance = random_next(&state)};
             const int32_t dims = all_dims[random_below(&state, 6)], bits = random_below(&state, 2) ? 64 : 32;
-            s.ranks = 1 + (int32_t)random_below(&state, 6);
+            s.ranks = 1 + (int32_t)random_below(&state, 6) % most_ranks();
             s.give = (owners)random_below(&state, OWNERS_COUNT);
             s.with_ids = random_below(&state, 2);
             s.staged = random_below(&state, 3) == 0;
@@ -415,6 +417,7 @@ TEST(is_the_tree_of_cpus) {
 TEST(large_parts) {
     const int gpus = cuda_tools_gpus(2);
     if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
     scene s = {.gpus = gpus, .ranks = 2, .give = OWNERS_RANDOM, .chance = 5};
     s.points = cloud_of_family(FAMILY_UNIFORM, 40001, 3, 32, 0, s.chance);
     run_scene(&s);
@@ -423,7 +426,7 @@ TEST(large_parts) {
 
 // ---- Failures
 
-enum { FEW_RANKS = 3, FEW_POINTS = 60 };
+enum { FEW_POINTS = 60 };
 
 typedef struct failing {
     int64_t host_from; // request for host memory of rank 1 that is refused; 0: none
@@ -490,7 +493,7 @@ static void* run_failing(void* argument) {
 static bool run_with_failures(failing* f, sap_status expected) {
     sap_comm* comms[FEW_RANKS];
     failing_rank ranks[FEW_RANKS] = {{0}};
-    if (!CHECK_STATUS(sap_comm_open_threads(FEW_RANKS, NULL, comms), SAP_OK)) return false;
+    if (!open_ranks(FEW_RANKS, comms)) return false;
     pthread_barrier_init(&f->built, NULL, FEW_RANKS);
     for (int32_t r = 0; r < FEW_RANKS; r++) {
         ranks[r].f = f;
@@ -500,10 +503,8 @@ static bool run_with_failures(failing* f, sap_status expected) {
     for (int32_t r = 0; r < FEW_RANKS; r++) pthread_join(ranks[r].thread, NULL);
     pthread_barrier_destroy(&f->built);
     const bool failed = f->statuses[0] != SAP_OK;
-    for (int32_t r = 0; r < FEW_RANKS; r++) {
-        CHECK_STATUS(f->statuses[r], failed ? expected : SAP_OK);
-        sap_comm_close(comms[r]);
-    }
+    for (int32_t r = 0; r < FEW_RANKS; r++) CHECK_STATUS(f->statuses[r], failed ? expected : SAP_OK);
+    close_ranks(FEW_RANKS, comms);
     CHECK_EQUAL(cuda_tools.blocks, 0);
     return failed;
 }
@@ -511,8 +512,9 @@ static bool run_with_failures(failing* f, sap_status expected) {
 TEST(memory_of_gpus_is_refused) {
     const int gpus = cuda_tools_gpus(2);
     if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
     bool failed = true;
-    for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
+    for (int64_t n = 1; failed && n < 1000; n += SLOW_TO_OPEN ? 1 + n / 2 : 1 + n / 12) {
         failing f = {.gpus = gpus};
         cuda_tools_reset();
         cuda_tools.fail_kinds = 1u << CUDA_TOOLS_ALLOCATE;
@@ -531,8 +533,9 @@ TEST(memory_of_gpus_is_refused) {
 TEST(memory_of_the_host_is_refused) {
     const int gpus = cuda_tools_gpus(2);
     if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
     bool failed = true;
-    for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
+    for (int64_t n = 1; failed && n < 1000; n += SLOW_TO_OPEN ? 1 + n / 2 : 1 + n / 12) {
         failing f = {.gpus = gpus, .host_from = n};
         NOTE("request %d", (int)n);
         failed = run_with_failures(&f, SAP_ERROR_MEMORY);

@@ -17,8 +17,8 @@
  * answers of it, of ::sap_cluster_nearest_self and of ::sap_cluster_points may then lie in host memory or on the rank's
  * GPU, as elsewhere (base.h, ::sap_device); all other arrays lie in host memory. A rank's part of the tree lives on its
  * GPU, which counts for the cut, builds and searches, and points go from GPU to GPU: directly where ranks are threads
- * and their GPUs can reach one another, through the host where the communicator knows host memory only
- * (::sap_comm_engine). For several GPUs of one machine a thread for each is enough (::sap_comm_open_threads;
+ * and their GPUs can reach one another, or where NCCL carries them; through the host where the communicator knows host
+ * memory only (::sap_comm_engine). For several GPUs of one machine a thread for each is enough (::sap_comm_open_threads;
  * examples/gpus.c, and `sapwood nearest --devices 0,1`). Several ranks may share a GPU. Calls return when the results
  * are ready, and cannot be captured into a graph.
  */
@@ -42,8 +42,8 @@ typedef enum sap_reduction {
 } sap_reduction;
 
 /**
- * What carries the messages: a table of functions over a state of the engine's own. Threads and MPI are two engines;
- * others may be made of this table. Sapwood calls them in the same order on all ranks; each returns when this rank may
+ * What carries the messages: a table of functions over a state of the engine's own. Threads, NCCL and MPI are three
+ * engines; others may be made of this table. Sapwood calls them in the same order on all ranks; each returns when this rank may
  * use its buffers again. `stream` is NULL, and buffers lie in host memory, unless `device_memory` is set: then buffers
  * may lie in GPU memory, and the work goes to that CUDA stream. Bytes are never negative and may be 0; buffers of 0
  * bytes may be NULL.
@@ -83,7 +83,49 @@ SAP_API sap_status sap_comm_open(const sap_comm_engine* engine, void* state, int
  */
 SAP_API sap_status sap_comm_open_threads(int32_t size, const sap_allocator* allocator, sap_comm** comms);
 
-/** Closes a handle. NULL is allowed. Not collective, but MPI's engine waits for nobody only if no call is under way. */
+/** Names a communicator of NCCL's. One rank makes it, and the program brings it to all others, bytes as they are. */
+typedef struct sap_nccl_id {
+    unsigned char bytes[128];
+} sap_nccl_id;
+
+/** Where NCCL is, and how long to wait. All zero is the default. */
+typedef struct sap_nccl_options {
+    const char* library;  /**< NCCL's shared library; NULL: libnccl.so.2, where the system's loader looks */
+    double patience;      /**< seconds that a rank waits for others in one call, infinity allowed; 0: 600 */
+    uint64_t reserved[4]; /**< for later versions: zero */
+} sap_nccl_options;
+
+/**
+ * Makes an id, in the process of one of the ranks, which must go on until all have come. `device`: a CUDA device, for the
+ * log; `options` NULL: the default. Not collective. Errors: SAP_ERROR_ARGUMENT; SAP_ERROR_UNSUPPORTED (the library is not
+ * found, or older than NCCL 2.14; a device of another kind; not Linux); SAP_ERROR_IO (NCCL's).
+ */
+SAP_API sap_status sap_comm_nccl_id(const sap_device* device, const sap_nccl_options* options, sap_nccl_id* id);
+
+/**
+ * Makes a handle of rank `rank` of `size` ranks that share an id: threads of a process, processes of a machine, or of
+ * several. NCCL is loaded then: neither building Sapwood nor running it needs it otherwise. Collective. `device`: the
+ * rank's CUDA device, another GPU for each rank, on which the rank should also build its trees; close it after the
+ * handle. Messages between GPUs go in its stream, from memory of the GPU to memory of the GPU; those that lie in host
+ * memory, or belong to another sap_device, go through a room there that is as large as the largest of them was (1 MiB at
+ * first), and 256 KiB of page-locked memory. A device with an allocator of its own (::sap_device_options) must give memory
+ * that the other GPUs of the process can reach.
+ *
+ * A rank that fails or calls ::sap_comm_abort ends the waiting of all ranks of its machine at once, with its status; one
+ * that dies, or closes its handle while others wait for it, in about a second, with SAP_ERROR_IO, where they see the same
+ * /dev/shm; ranks of other machines end when NCCL's network says so, or when their patience does. Memory that a message
+ * needs and a rank lacks is such a failure, too. Closing a handle waits for the other ranks for up to 2 seconds.
+ *
+ * Errors: as sap_comm_nccl_id, SAP_ERROR_ARGUMENT also for two ranks on one GPU, which NCCL refuses; SAP_ERROR_MEMORY,
+ * SAP_ERROR_DEVICE_MEMORY; SAP_ERROR_IO. The same on all ranks of a machine, but for arguments that are wrong on one.
+ */
+SAP_API sap_status sap_comm_open_nccl(sap_device* device, const sap_nccl_id* id, int32_t rank, int32_t size,
+                                      const sap_nccl_options* options, sap_comm** comm);
+
+/**
+ * Closes a handle. NULL is allowed. Not collective, but MPI's engine waits for nobody only if no call is under way, and
+ * NCCL's as sap_comm_open_nccl says.
+ */
 SAP_API void sap_comm_close(sap_comm* comm);
 
 /** The number of this rank, and of ranks; -1 and 0 if comm is NULL. Not collective. */

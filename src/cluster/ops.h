@@ -91,6 +91,7 @@ typedef struct sap_cluster_ops {
     void* (*stream)(const sap_device* device);
     sap_status (*copy)(void* to, const void* from, size_t bytes, void* stream);
     sap_status (*wait)(void* stream);
+    const struct sap_nccl_ops* nccl; // cluster/nccl/ops.h
 } sap_cluster_ops;
 
 extern const sap_cluster_ops sap_cluster_ops_cuda;

@@ -1,4 +1,5 @@
 // A rank's points on a GPU: taking them up, their ids, what messages need, and the boxes of a level's nodes.
+#include "cluster/nccl/ops.h"
 #include "cluster/share_cuda.cuh"
 
 // ---- Boxes
@@ -254,4 +255,5 @@ const sap_cluster_ops sap_cluster_ops_cuda = {sap_share_open_cuda,
                                               reach,
                                               stream_of,
                                               copy,
-                                              wait};
+                                              wait,
+                                              &sap_nccl_ops_cuda};
