@@ -1,6 +1,7 @@
 // One tree over several GPUs of one host, beside the same tree on one of them: builds, and the nearest points of all points.
 // The points of each rank are anywhere in the unit cube, so that half of them, on two GPUs, have to move. All answers are
-// compared by a sum over their bits.
+// compared by a sum over their bits. --engine nccl: messages go through NCCL (libnccl.so.2, where the loader looks) instead
+// of copies between threads.
 #include "sapwood/cluster.h"
 #include <algorithm>
 #include <cstdio>
@@ -15,6 +16,8 @@ enum { MOST_GPUS = 16 };
 
 static int64_t points_in_all = 200000000;
 static int dims = 3, gpus = 2, runs = 7, neighbours = 8;
+static bool by_nccl = false;
+static sap_nccl_id nccl_id;
 
 static double now() {
     struct timespec t;
@@ -62,7 +65,7 @@ static __global__ void add_up(const int64_t* own, const id* ids, const float* di
 }
 
 typedef struct times {
-    double build, rebuild, self;
+    double build, rebuild, self, reduction;
     unsigned long long sum;
 } times;
 
@@ -142,15 +145,30 @@ static pthread_barrier_t barrier;
 
 typedef struct member {
     pthread_t thread;
+    int rank;
     sap_comm* comm;
     times found;
 } member;
 
+// What one number of each rank takes to become one.
+static double time_reduction(sap_comm* comm) {
+    enum { REDUCTIONS = 200 };
+    std::vector<double> reduced;
+    for (int i = 0; i < REDUCTIONS; i++) {
+        uint64_t value = 1;
+        const double begin = now();
+        SAP(sap_comm_all_reduce(comm, SAP_REDUCE_SUM, &value, 1));
+        reduced.push_back(now() - begin);
+    }
+    return median(reduced);
+}
+
 static void* run_rank(void* argument) {
     member* m = (member*)argument;
-    const int rank = sap_comm_rank(m->comm);
+    const int rank = m->rank;
     const int64_t first = points_in_all * rank / gpus, count = points_in_all * (rank + 1) / gpus - first;
     sap_device* device = device_on(rank);
+    if (by_nccl) SAP(sap_comm_open_nccl(device, &nccl_id, rank, gpus, NULL, &m->comm));
     float *coords = points_on(rank, first, count), *distance2 = NULL;
     int64_t *ids = NULL, *own = NULL;
     const sap_points points = {coords, count, dims, 0};
@@ -183,7 +201,9 @@ static void* run_rank(void* argument) {
     m->found.build = median(std::vector<double>(built.begin() + 2, built.end()));
     m->found.self = median(std::vector<double>(searched.begin() + 1, searched.end()));
     m->found.sum = sum_of<int64_t>(own, ids, distance2, info.count_here);
+    m->found.reduction = time_reduction(m->comm);
     sap_cluster_free(tree);
+    sap_comm_close(m->comm);
     sap_device_close(device);
     GPU(cudaFree(coords));
     GPU(cudaFree(ids));
@@ -196,18 +216,25 @@ static times several_gpus() {
     sap_comm* comms[MOST_GPUS];
     member ranks[MOST_GPUS] = {};
     times result = {};
-    SAP(sap_comm_open_threads(gpus, NULL, comms));
+    if (by_nccl) {
+        sap_device* device = device_on(0);
+        expect(sap_comm_nccl_id(device, NULL, &nccl_id) == SAP_OK, "there is no NCCL");
+        sap_device_close(device);
+    } else {
+        SAP(sap_comm_open_threads(gpus, NULL, comms));
+    }
     pthread_barrier_init(&barrier, NULL, (unsigned)gpus);
     for (int r = 0; r < gpus; r++) {
-        ranks[r].comm = comms[r];
+        ranks[r].rank = r;
+        ranks[r].comm = by_nccl ? NULL : comms[r];
         expect(!pthread_create(&ranks[r].thread, NULL, run_rank, &ranks[r]), "no thread");
     }
     for (int r = 0; r < gpus; r++) {
         pthread_join(ranks[r].thread, NULL);
         result.build = std::max(result.build, ranks[r].found.build);
         result.self = std::max(result.self, ranks[r].found.self);
+        result.reduction = std::max(result.reduction, ranks[r].found.reduction);
         result.sum += ranks[r].found.sum;
-        sap_comm_close(comms[r]);
     }
     pthread_barrier_destroy(&barrier);
     return result;
@@ -221,6 +248,10 @@ int main(int argc, char** argv) {
         if (!strcmp(argv[i], "--gpus")) gpus = (int)value;
         if (!strcmp(argv[i], "--runs")) runs = (int)value;
         if (!strcmp(argv[i], "-k")) neighbours = (int)value;
+        if (!strcmp(argv[i], "--engine")) {
+            by_nccl = !strcmp(argv[i + 1], "nccl");
+            expect(by_nccl || !strcmp(argv[i + 1], "threads"), "--engine: threads or nccl");
+        }
     }
     int count = 0;
     GPU(cudaGetDeviceCount(&count));
@@ -231,9 +262,10 @@ int main(int argc, char** argv) {
     printf("  one GPU, 1/%d of the points: build %.2f, rebuild %.2f\n", gpus, 1e3 * part.build, 1e3 * part.rebuild);
     printf("  one GPU:  build %.2f, rebuild %.2f, the %d nearest of all points %.2f\n", 1e3 * one.build,
            1e3 * one.rebuild, neighbours, 1e3 * one.self);
-    printf("  %d GPUs:   build %.2f (%.2f x), the %d nearest of all points %.2f (%.2f x), both %.2f x\n", gpus,
-           1e3 * many.build, one.build / many.build, neighbours, 1e3 * many.self, one.self / many.self,
-           (one.build + one.self) / (many.build + many.self));
+    printf("  %d GPUs, %s: build %.2f (%.2f x), the %d nearest of all points %.2f (%.2f x), both %.2f x\n", gpus,
+           by_nccl ? "NCCL" : "threads", 1e3 * many.build, one.build / many.build, neighbours, 1e3 * many.self,
+           one.self / many.self, (one.build + one.self) / (many.build + many.self));
+    printf("  a reduction of one number: %.1f microseconds\n", 1e6 * many.reduction);
     expect(many.sum == one.sum, "the answers differ");
     printf("  the answers are the same bits\n");
     return 0;
