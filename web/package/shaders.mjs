@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { translate } from "naga-wasm";
 
-const sources = fileURLToPath(new URL("../../src", import.meta.url));
+const folders = ["../../src", "src"].map((path) => fileURLToPath(new URL(path, import.meta.url))); // of what is included
 const before = `#version 310 es
 #extension GL_GOOGLE_include_directive : require
 precision highp float;
@@ -20,7 +20,7 @@ function shader(file, definitions) {
     const [text, spirv] = [join(folder, "shader.comp"), join(folder, "shader.spv")];
     writeFileSync(text, before + readFileSync(fileURLToPath(new URL(`src/webgpu/${file}`, import.meta.url)), "utf8"));
     const defined = Object.entries(definitions).map(([name, value]) => `-D${name}=${value}`);
-    execFileSync("glslangValidator", ["-V", "--target-env", "vulkan1.1", "-S", "comp", `-I${sources}`, ...defined, "-o", spirv, text], { stdio: ["ignore", "pipe", "inherit"] });
+    execFileSync("glslangValidator", ["-V", "--target-env", "vulkan1.1", "-S", "comp", ...folders.map((path) => `-I${path}`), ...defined, "-o", spirv, text], { stdio: ["ignore", "pipe", "inherit"] });
     const wgsl = translate({ from: "spirv", to: "wgsl", source: readFileSync(spirv) });
     const short = new Map();
     return wgsl
@@ -32,11 +32,15 @@ function shader(file, definitions) {
   }
 }
 
-/** All of them: search[kind][capacity], rays. */
+const run = 16; // points in order at first, in the lists of a build; then a thread's share of a merge
+
+/** All of them: search[kind][capacity], rays, build[pass]. */
 export function shaders() {
   const search = (kind) => Object.fromEntries([-1, 0, 1, 8, 32, 128].map((capacity) =>
     [capacity, shader("search.glsl", { SAP_CAPACITY: capacity, ...kind })]));
-  return { search: { balanced: search({}), explicit: search({ SAP_EXPLICIT: 1 }) }, rays: shader("rays.glsl", {}) };
+  const build = Object.fromEntries(["load", "runs", "merge", "lists", "nodes", "sides", "counts", "sums", "before", "move", "leaves", "axes"].map((pass) =>
+    [pass, shader(`build/${pass}.glsl`, { RUN: run })]));
+  return { search: { balanced: search({}), explicit: search({ SAP_EXPLICIT: 1 }) }, rays: shader("rays.glsl", {}), build, run };
 }
 
 /** For esbuild: the module "webgpu:shaders". */

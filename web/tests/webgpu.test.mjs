@@ -89,6 +89,77 @@ inPage('nearest points and points within a radius are those of the CPU', async (
   return wrong.slice(0, 5);
 });
 
+inPage('a tree built on the GPU has the bytes of one built on the CPU', async () => {
+  const wrong = [];
+  const build = async (what, points, options) => {
+    const tree = new sapwood.PointTree(points, options);
+    const gpu = await webgpu.GpuPointTree.build(points, options);
+    const found = differ(await gpu.save(), tree.save());
+    if (found) wrong.push(`${what}: ${found}`);
+    tree.free();
+    return gpu;
+  };
+  // Coordinates that differ in their last bits, also where shaders may take them for 0; both zeros; the largest that there may be.
+  const families = {
+    tiny: (count, dims) => Float32Array.from({ length: count * dims }, (_, i) => Math.floor(random() * 9 - 4) * 2 ** -149 * (i % dims + 1)),
+    scales: (count, dims) => Float32Array.from({ length: count * dims }, (_, i) => (random() - 0.5) * 2 ** (Math.floor(random() * 200) - 140)),
+    zeros: (count, dims) => Float32Array.from({ length: count * dims }, () => random() < 0.5 ? -0 : Math.floor(random() * 3) - 1),
+    far: (count, dims) => Float32Array.from({ length: count * dims }, () => (random() < 0.5 ? -1 : 1) * 5e18),
+    sorted: (count, dims) => Float32Array.from({ length: count * dims }, (_, i) => Math.floor(i / dims)),
+    backwards: (count, dims) => Float32Array.from({ length: count * dims }, (_, i) => -Math.floor(i / dims / 3)),
+    narrow: (count, dims) => Float32Array.from({ length: count * dims }, (_, i) => i % dims ? 1 + (i % 5) * 2 ** -23 : 2 ** -60 + (i % 7) * 2 ** -84),
+  };
+  for (const name of ['uniform', 'lattice', 'equal', 'line']) families[name] = (count, dims) => family(name, count, dims);
+  for (const [name, points] of Object.entries(families))
+    for (const [count, dims, leafSize, axis] of [
+      [0, 2, 32, 'widest'], [1, 3, 32, 'widest'], [2, 2, 1, 'cycle'], [3, 2, 1, 'widest'], [5, 3, 1, 'widest'], [17, 1, 1, 'cycle'],
+      [41, 2, 32, 'widest'], [500, 3, 1, 'widest'], [2049, 2, 8, 'cycle'], [3000, 3, 32, 'widest'], [6000, 2, 5, 'widest'], [999, 3, 1024, 'cycle'],
+    ])
+      (await build(`${name} ${count} x ${dims}, leaves of ${leafSize}, ${axis}`, points(count, dims), { dims, leafSize, axis })).free();
+  return wrong.slice(0, 5);
+});
+
+inPage('a large tree is built on the GPU, many of whose points tie', async () => {
+  const wrong = [];
+  const count = 131100; // at leaves of 1 point, ranks are found by products of more than 32 bits
+  const points = Float32Array.from({ length: 3 * count }, (_, i) => i % 3 ? Math.floor(random() * 20) : random() < 0.7 ? 1 : random());
+  const tree = new sapwood.PointTree(points, { dims: 3, leafSize: 1 });
+  const gpu = await webgpu.GpuPointTree.build(points, { dims: 3, leafSize: 1 });
+  wrong.push(differ(await gpu.save(), tree.save()));
+  return wrong.filter(Boolean);
+});
+
+inPage('what was built on the GPU is searched there, saved and loaded', async () => {
+  const wrong = [];
+  const points = family('uniform', 3000, 3);
+  const tree = new sapwood.PointTree(points, { dims: 3 });
+  const { device } = await webgpu.GpuPointTree.from(tree);
+  const there = device.createBuffer({ size: points.byteLength, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC });
+  device.queue.writeBuffer(there, 0, points);
+  for (const given of [points, { points: there, count: 3000 }]) {
+    const gpu = await webgpu.GpuPointTree.build(given, { dims: 3, device });
+    const [here, found] = [tree.knnAll(points, 5), await gpu.knnAll(points, 5)];
+    wrong.push(differ(found.ids, here.ids), differ(found.distances, here.distances));
+    wrong.push(differ((await gpu.knnSelf(2)).ids, tree.knnSelf(2).ids));
+    wrong.push(differ(sapwood.PointTree.load(await gpu.save()).nearestAll(points).ids, tree.nearestAll(points).ids));
+    wrong.push(gpu.count === 3000 && gpu.dims === 3 && gpu.device === device ? undefined : 'count, dims, device');
+    gpu.free();
+  }
+  // Other ways to give points; what was copied is saved as it was.
+  const rows = [[1, 2, 3], [4, 5, 6], [1, 2, 4]];
+  wrong.push(differ(await (await webgpu.GpuPointTree.build(rows, { type: Float32Array })).save(), new sapwood.PointTree(rows, { type: Float32Array }).save()));
+  const bytes = Int16Array.of(1, 2, 3, 4, -5, 6);
+  wrong.push(differ(await (await webgpu.GpuPointTree.build(bytes)).save(), new sapwood.PointTree(bytes).save()));
+  for (const split of ['median', 'sliding-midpoint']) {
+    const copied = new sapwood.PointTree(points, { dims: 3, split, dropDuplicates: true });
+    wrong.push(differ(await (await webgpu.GpuPointTree.from(copied)).save(), copied.save()));
+  }
+  device.queue.writeBuffer(there, 4 * 7, Float32Array.of(NaN));
+  const refused = await refusal(() => webgpu.GpuPointTree.build({ points: there, count: 3000 }, { dims: 3, device }));
+  wrong.push(refused === 'NOT_FINITE: points: coordinate 1 of point 2 is not finite; leave such points out' ? undefined : refused);
+  return wrong.filter(Boolean);
+});
+
 inPage('many neighbours, dropped duplicates, saved bytes', async () => {
   const wrong = [];
   const tree = new sapwood.PointTree(family('lattice', 2000, 3), { dims: 3, dropDuplicates: true });
@@ -196,6 +267,7 @@ inPage('what is refused says why', async () => {
   const { GpuPointTree } = webgpu;
   const tree = new sapwood.PointTree(Float32Array.of(0, 0, 1, 1));
   const gpu = await GpuPointTree.from(tree);
+  const small = { limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 } };
   const said = [];
   for (const [expected, work] of [
     ['UNSUPPORTED: tree: GPUs have no double', () => GpuPointTree.from(new sapwood.PointTree([0.1, 0.2]))],
@@ -212,6 +284,26 @@ inPage('what is refused says why', async () => {
     ['ARGUMENT: queries: 3 numbers', () => gpu.nearestAll([0, 0, 0])],
     ['ARGUMENT: queries: each is', () => gpu.nearestAll([[0, 0, 0]])],
     ['ARGUMENT: queries: is not', () => gpu.nearestAll(undefined)],
+    ['UNSUPPORTED: coords: GPUs have no double', () => GpuPointTree.build([0.5, 1])],
+    ['UNSUPPORTED: coords: GPUs have no double', () => GpuPointTree.build(Float64Array.of(0.5, 1))],
+    ['UNSUPPORTED: options.type: GPUs', () => GpuPointTree.build([0.5, 1], { type: Float64Array })],
+    ['UNSUPPORTED: dims: 4;', () => GpuPointTree.build(new Float32Array(4), { dims: 4 })],
+    ['UNSUPPORTED: options.split: on GPUs', () => GpuPointTree.build(new Float32Array(4), { split: 'sliding-midpoint' })],
+    ['UNSUPPORTED: options.dropDuplicates: on GPUs', () => GpuPointTree.build(new Float32Array(4), { dropDuplicates: true })],
+    ['UNSUPPORTED: options.period: searches', () => GpuPointTree.build(new Float32Array(4), { period: 2 })],
+    ['UNSUPPORTED: coords: 40000000 points need buffers of', () => GpuPointTree.build({ points: { size: 2 ** 40 }, count: 4e7 }, { device: small })],
+    ['ARGUMENT: options.leaves: there is no such option', () => GpuPointTree.build(new Float32Array(4), { leaves: 2 })],
+    ['ARGUMENT: dims: 1.5', () => GpuPointTree.build(new Float32Array(4), { dims: 1.5 })],
+    ['ARGUMENT: options.leafSize: 1025', () => GpuPointTree.build(new Float32Array(4), { leafSize: 1025 })],
+    ['ARGUMENT: options.axis: z', () => GpuPointTree.build(new Float32Array(4), { axis: 'z' })],
+    ['ARGUMENT: coords: 3 numbers are no whole', () => GpuPointTree.build(new Float32Array(3))],
+    ['ARGUMENT: coords: is not an array', () => GpuPointTree.build(null, { type: Float32Array })],
+    ['ARGUMENT: count: -1', () => GpuPointTree.build({ points: { size: 16 }, count: -1 })],
+    ['ARGUMENT: points: the buffer has 16 bytes', () => GpuPointTree.build({ points: { size: 16 }, count: 3 })],
+    ['NOT_FINITE: points: coordinate 1 of point 1 is not finite', () => GpuPointTree.build(Float32Array.of(0, 1, 2, NaN, Infinity, 5))],
+    ['NOT_FINITE: points: coordinate 0 of point 0 is -1.00000e+19, too large to square; scale the points to at most 6.52e+18',
+      () => GpuPointTree.build(Float32Array.of(-1e19, 1))],
+    ['FREED: The tree', () => { gpu.free(); return gpu.save(); }],
     ['FREED: The tree', () => { gpu.free(); gpu.free(); return gpu.nearestAll([0, 0]); }],
   ]) {
     const got = await refusal(work);

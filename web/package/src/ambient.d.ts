@@ -20,7 +20,13 @@ declare module "node:url" {
 // What web/package/shaders.mjs makes.
 declare module "webgpu:shaders" {
   type Search = Readonly<Record<string, string>>; // by capacity
-  const shaders: { readonly search: { readonly balanced: Search; readonly explicit: Search }; readonly rays: string };
+  type Pass = "load" | "runs" | "merge" | "lists" | "nodes" | "sides" | "counts" | "sums" | "before" | "move" | "leaves" | "axes";
+  const shaders: {
+    readonly search: { readonly balanced: Search; readonly explicit: Search };
+    readonly rays: string;
+    readonly build: Readonly<Record<Pass, string>>;
+    readonly run: number;
+  };
   export default shaders;
 }
 // What TypeScript's lib.dom.d.ts lacks of WebGPU.

@@ -1,11 +1,6 @@
 // What searches on GPUs share: the device, buffers, what it says of errors.
 import { SapwoodError, type Status } from "../errors.js";
 
-/** What a tree is copied from: a `PointTree` or a `MeshTree`, or anything else that is saved like one. */
-export interface Saved {
-  save(): Uint8Array;
-}
-
 /** Which GPU takes the tree. */
 export interface GpuOptions {
   /** The device. Default: that of the adapter which the browser prefers, shared by all trees. */
@@ -14,27 +9,9 @@ export interface GpuOptions {
 
 export const threads = 64; // of a workgroup, as the shaders say
 const mostAcross = 32768; // workgroups in a row
-const headerBytes = 512; // of a saved tree; the arrays follow
 
 export function fail(status: Status, message: string): never {
   throw new SapwoodError(status, message);
-}
-
-/** A saved tree: its header, and its arrays. */
-export interface SavedBytes {
-  header: DataView;
-  arrays: Uint8Array;
-}
-
-/** The parts of a saved tree of a kind. */
-export function savedBytes(tree: Saved | Uint8Array, magic: string): SavedBytes {
-  const saved = tree instanceof Uint8Array ? tree : tree.save();
-  if (saved.length < headerBytes + 64 || String.fromCharCode(...saved.subarray(0, 7)) !== magic)
-    fail("FORMAT", "tree: its bytes are not those of a saved tree of this kind");
-  return {
-    header: new DataView(saved.buffer, saved.byteOffset, headerBytes),
-    arrays: saved.subarray(headerBytes, saved.length - 64),
-  };
 }
 
 /** Places of arrays behind one another, as words of 32 bits. */
@@ -44,6 +21,10 @@ export class Places {
     const begin = this.#end;
     this.#end += Math.ceil(bytes / 64) * 64;
     return begin / 4;
+  }
+  /** The bytes of all of them. */
+  get bytes(): number {
+    return this.#end;
   }
   /** Throws INTERNAL unless the arrays end here. */
   check(arrays: Uint8Array): void {
@@ -56,7 +37,7 @@ export function flattened(rows: ArrayLike<number> | ArrayLike<ArrayLike<number>>
   if (typeof rows !== "object" || rows === null || typeof rows.length !== "number") fail("ARGUMENT", `${what}: is not an array of numbers`);
   if (ArrayBuffer.isView(rows) || typeof rows[0] === "number" || rows.length === 0) {
     if (rows.length % width) fail("ARGUMENT", `${what}: ${rows.length} numbers are no whole number of rows of ${width}`);
-    return Float32Array.from(rows as ArrayLike<number>);
+    return new Float32Array(rows as ArrayLike<number>);
   }
   const flat = new Float32Array(rows.length * width);
   for (let i = 0; i < rows.length; i++) {

@@ -2,8 +2,9 @@
 import shaders from "webgpu:shaders";
 import type { Hits } from "../mesh.js";
 import {
-  deviceOf, encode, fail, filled, flattened, type GpuOptions, mostBytes, Places, read, room, run, type Saved, savedBytes, uploaded,
+  deviceOf, encode, fail, filled, flattened, type GpuOptions, mostBytes, Places, read, room, run, uploaded,
 } from "./device.js";
+import { type Saved, savedBytes } from "./saved.js";
 
 /** Rays: 8 numbers each, origin, tMin, direction, tMax. */
 export type Rays = ArrayLike<number> | ArrayLike<ArrayLike<number>>;

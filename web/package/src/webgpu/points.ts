@@ -1,12 +1,10 @@
 // Point trees on a GPU.
 import shaders from "webgpu:shaders";
 import type { Neighbors, Rows } from "../points.js";
-import {
-  type Bindings, deviceOf, encode, fail, filled, flattened, type GpuOptions, mostBytes, Places, read, room, run, type Saved, savedBytes, uploaded,
-} from "./device.js";
-
-/** Coordinates: x0, y0, x1, y1, …, or an array of points. */
-export type Coordinates = ArrayLike<number> | ArrayLike<ArrayLike<number>>;
+import { buildOn, type Coordinates, type GpuBuildOptions, type GpuPoints, planOf } from "./build.js";
+import { type Bindings, deviceOf, encode, fail, filled, flattened, type GpuOptions, mostBytes, read, room, run, uploaded } from "./device.js";
+import { type Shape, shapeOf } from "./layout.js";
+import { type Saved, savedBytes, savedWith } from "./saved.js";
 
 /** Options of searches for many queries. */
 export interface GpuSearchOptions {
@@ -35,15 +33,6 @@ const capacities = [1, 8, 32, 128];
 const mostNeighbors = 128;
 const largest = 3.4028234663852886e38; // of all floats
 
-// What a saved tree says of itself.
-interface Shape {
-  kind: "balanced" | "explicit";
-  dims: number;
-  count: number;
-  sourceCount: number;
-  words: Int32Array; // as tree/forms/buffer.h declares them
-}
-
 // What search.glsl is told.
 interface Search {
   queries: number;
@@ -51,42 +40,6 @@ interface Search {
   k: number;
   limit2: number;
   isSelf: boolean;
-}
-
-// Reads the facts of a saved tree; what follows from them is computed as tree/layout.c does.
-function shapeOf(header: DataView, arrays: Uint8Array): Shape {
-  const fact = (index: number): number => header.getInt32(16 + 4 * index, true);
-  const long = (byte: number): number => Number(header.getBigInt64(byte, true));
-  const dims = fact(1);
-  const [split, leafSize, depth, capacity] = [fact(2), fact(4), fact(6), fact(7)];
-  const [count, sourceCount, nodes, slots] = [long(48), header.getInt32(56, true), long(64), long(80)];
-  if (fact(0) !== 32) fail("UNSUPPORTED", "tree: GPUs have no double precision here; build it with type: Float32Array");
-  if (dims > 3) fail("UNSUPPORTED", `tree: has ${dims} dimensions; on GPUs trees have at most 3`);
-  for (let a = 0; a < dims; a++)
-    if (header.getFloat64(104 + 8 * a, true) > 0) fail("UNSUPPORTED", "tree: has a period, which searches on GPUs do not know");
-  const kind = split === 0 ? "balanced" : "explicit";
-  const words = new Int32Array(40);
-  const places = new Places();
-  const slotBytes = 4 * (dims + 1);
-  let stride = 0;
-  let first: number, second: number, blocks: number;
-  if (kind === "balanced") {
-    stride = capacity > 4 ? Math.ceil(capacity / 4) * 4 : capacity;
-    [first, second] = [places.next(4 * nodes), places.next(nodes)];
-    const levels = depth ? Math.ceil(depth / 4) : 1;
-    for (let j = 0; j < levels; j++) {
-      const levelDepth = depth - 4 * (levels - 1 - j);
-      const boxes = Math.max(16, 2 ** levelDepth);
-      places.next(boxes * dims * 2 * 4);
-      words.set([levelDepth, places.next(boxes * 4)], 8 + 4 * j);
-    }
-    blocks = places.next(2 ** depth * stride * slotBytes);
-  } else {
-    [first, second, blocks] = [places.next(8 * nodes), places.next(4 * nodes), places.next(slots * slotBytes)];
-  }
-  places.check(arrays);
-  words.set([dims, count, leafSize, depth, stride, first, second, blocks]);
-  return { kind, dims, count, sourceCount, words };
 }
 
 // The square of a radius, rounded to a float once and at most its largest value (tree/limit.h).
@@ -124,9 +77,7 @@ export class GpuPointTree {
   readonly dims: number;
   /** Points in the tree. */
   readonly count: number;
-  readonly #sourceCount: number;
-  readonly #kind: Shape["kind"];
-  readonly #words: Int32Array;
+  readonly #facts: Shape;
   readonly #tree: GPUBuffer;
   readonly #shape: GPUBuffer;
   #points: Float32Array<ArrayBuffer> | undefined; // by id, once they were asked for
@@ -136,11 +87,21 @@ export class GpuPointTree {
     this.device = device;
     this.dims = shape.dims;
     this.count = shape.count;
-    this.#sourceCount = shape.sourceCount;
-    this.#kind = shape.kind;
-    this.#words = shape.words;
+    this.#facts = shape;
     this.#tree = tree;
     this.#shape = filled(device, shape.words, GPUBufferUsage.UNIFORM);
+  }
+
+  /**
+   * Builds a balanced tree on a GPU, byte for byte that of `PointTree`, over coordinates or over points that lie there. They must be
+   * floats: a `Float32Array`, integers of up to 16 bits, or whatever `type: Float32Array` may round. O(n log n).
+   * Throws UNSUPPORTED (no WebGPU; double precision, more than 3 dimensions, other splits, periods, dropped duplicates; larger than
+   * buffers may be), ARGUMENT, NOT_FINITE (naming the point), MEMORY.
+   */
+  static async build(coords: Coordinates | GpuPoints, options?: GpuBuildOptions): Promise<GpuPointTree> {
+    const plan = planOf(coords, options);
+    const device = await deviceOf(options);
+    return new GpuPointTree(device, ...(await buildOn(device, plan)));
   }
 
   /** Copies a tree to a GPU. Throws UNSUPPORTED (no WebGPU; double precision, more than 3 dimensions, a period; larger than
@@ -208,6 +169,12 @@ export class GpuPointTree {
     return { offsets, ids, distances };
   }
 
+  /** The tree as `PointTree.save` gives it: `PointTree.load` takes it. */
+  async save(): Promise<Uint8Array> {
+    this.#alive();
+    return savedWith(this.#facts.header, new Uint8Array(await read(this.device, this.#tree, this.#facts.bytes)));
+  }
+
   /** Adds a search to a command encoder: queries and answers stay on the GPU. Nothing is checked but the numbers. */
   encodeKnn(encoder: GPUCommandEncoder, search: GpuSearch): void {
     this.#alive();
@@ -229,7 +196,7 @@ export class GpuPointTree {
   }
 
   #code(capacity: number): string {
-    return shaders.search[this.#kind][capacity]!;
+    return shaders.search[this.#facts.kind][capacity]!;
   }
 
   #bindings(more: Bindings): Bindings {
@@ -292,7 +259,7 @@ export class GpuPointTree {
     this.#alive();
     if (!this.#points) {
       const words = new Int32Array(await read(this.device, this.#tree, this.#tree.size));
-      this.#points = pointsOf(words, new Float32Array(words.buffer), this.#words, this.#kind, this.#sourceCount);
+      this.#points = pointsOf(words, new Float32Array(words.buffer), this.#facts);
     }
     return this.#points;
   }
@@ -330,7 +297,7 @@ function sortRows(offsets: Int32Array, ids: Int32Array, distances2: Float32Array
 }
 
 // The points of a tree's blocks, by id.
-function pointsOf(words: Int32Array, floats: Float32Array, shape: Int32Array, kind: Shape["kind"], count: number) {
+function pointsOf(words: Int32Array, floats: Float32Array, { words: shape, kind, sourceCount: count }: Shape) {
   const [dims, , , depth, stride, nodes] = shape as unknown as [number, number, number, number, number, number];
   const blocks = shape[7]!;
   const points = new Float32Array(count * dims).fill(NaN);
