@@ -21,14 +21,16 @@ SAP_FN sap_vector sap_difference(sap_vector a, sap_vector b) {
     return d;
 }
 
-SAP_FN float sap_dot(sap_vector a, sap_vector b) { return (a.x * b.x + a.y * b.y) + a.z * b.z; }
+SAP_FN float sap_dot(sap_vector a, sap_vector b) {
+    return (sap_product(a.x, b.x) + sap_product(a.y, b.y)) + sap_product(a.z, b.z);
+}
 
 // from + along * part
 SAP_FN sap_vector sap_vector_add_scaled(sap_vector from, sap_vector along, float part) {
     sap_vector to;
-    to.x = from.x + along.x * part;
-    to.y = from.y + along.y * part;
-    to.z = from.z + along.z * part;
+    to.x = from.x + sap_product(along.x, part);
+    to.y = from.y + sap_product(along.y, part);
+    to.z = from.z + sap_product(along.z, part);
     return to;
 }
 
@@ -41,7 +43,8 @@ SAP_FN float sap_vector_distance2(sap_vector a, sap_vector b) {
 SAP_FN float sap_edge_part(sap_vector from, sap_vector to, sap_vector query) {
     sap_vector edge = sap_difference(to, from);
     float length2 = sap_dot(edge, edge);
-    float part = length2 > 0.0f ? sap_dot(sap_difference(query, from), edge) / length2 : 0.0f;
+    float part = 0.0f;
+    if (length2 > 0.0f) part = sap_quotient(sap_dot(sap_difference(query, from), edge), length2);
     part = part > 0.0f ? part : 0.0f;
     return part < 1.0f ? part : 1.0f;
 }
@@ -94,9 +97,9 @@ SAP_FN sap_near_point sap_triangle_nearest(sap_triangle t, sap_vector query, flo
     float cc = sap_dot(c, c);
     float bq = sap_dot(b, q);
     float cq = sap_dot(c, q);
-    float area = bb * cc - bc * bc;
-    float u = (cc * bq - bc * cq) / area;
-    float v = (bb * cq - bc * bq) / area;
+    float area = sap_product(bb, cc) - sap_product(bc, bc);
+    float u = sap_quotient(sap_product(cc, bq) - sap_product(bc, cq), area);
+    float v = sap_quotient(sap_product(bb, cq) - sap_product(bc, bq), area);
     if (area > 0.0f && u >= 0.0f && v >= 0.0f && u + v <= 1.0f)
         best = sap_nearer(best, query, sap_vector_add_scaled(sap_vector_add_scaled(t.a, b, u), c, v), u, v);
     float ab = sap_edge_part(t.a, t.b, query);

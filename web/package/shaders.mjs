@@ -34,13 +34,14 @@ function shader(file, definitions) {
 
 const run = 16; // points in order at first, in the lists of a build; then a thread's share of a merge
 
-/** All of them: search[kind][capacity], rays, build[pass]. */
+/** All of them: search[kind][capacity], rays, closest, build[pass]. */
 export function shaders() {
   const search = (kind) => Object.fromEntries([-1, 0, 1, 8, 32, 128].map((capacity) =>
     [capacity, shader("search.glsl", { SAP_CAPACITY: capacity, ...kind })]));
   const build = Object.fromEntries(["load", "runs", "merge", "lists", "nodes", "sides", "counts", "sums", "before", "move", "leaves", "axes"].map((pass) =>
     [pass, shader(`build/${pass}.glsl`, { RUN: run })]));
-  return { search: { balanced: search({}), explicit: search({ SAP_EXPLICIT: 1 }) }, rays: shader("rays.glsl", {}), build, run };
+  const [rays, closest] = [shader("rays.glsl", {}), shader("closest.glsl", {})];
+  return { search: { balanced: search({}), explicit: search({ SAP_EXPLICIT: 1 }) }, rays, closest, build, run };
 }
 
 /** For esbuild: the module "webgpu:shaders". */

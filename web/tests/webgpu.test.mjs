@@ -230,6 +230,52 @@ inPage('rays meet what they meet on the CPU', async () => {
   return wrong.slice(0, 6);
 });
 
+inPage('nearest points on meshes are those of the CPU', async () => {
+  const wrong = [];
+  const say = (what, found) => found && wrong.push(`${what}: ${found}`);
+  // A ball, whose corners and edges many places share; a soup with needles and triangles without area; far off; few; none.
+  const ball = { vertices: [], triangles: [] };
+  const [rings, around] = [20, 40];
+  for (let i = 0; i <= rings; i++)
+    for (let j = 0; j < around; j++) {
+      const [a, b] = [Math.PI * i / rings, 2 * Math.PI * j / around];
+      ball.vertices.push(Math.sin(a) * Math.cos(b), Math.sin(a) * Math.sin(b), Math.cos(a));
+    }
+  for (let i = 0; i < rings; i++)
+    for (let j = 0, next = 1; j < around; j++, next = (j + 1) % around) {
+      const [a, b, c, d] = [i * around + j, i * around + next, (i + 1) * around + j, (i + 1) * around + next];
+      ball.triangles.push(a, b, c, b, d, c);
+    }
+  const soup = Float32Array.from({ length: 9 * 2000 }, (_, i) => 2 * random() - 1);
+  for (let i = 0; i < 9 * 500; i++) if (i % 9 > 2) soup[i] = soup[i - 3] + (i % 2 ? 1e-4 * random() : 0);
+  const far = soup.map((x) => x * 0.5 + 1000);
+  const grid = [];
+  for (let i = 0; i < 100; i++) for (const [x, y] of [[0, 0], [1, 0], [0, 1]]) grid.push(i % 10 + x, Math.floor(i / 10) + y, 0);
+  const meshes = {
+    ball: new sapwood.MeshTree(ball.vertices, ball.triangles), soup: new sapwood.MeshTree(soup), far: new sapwood.MeshTree(far),
+    'soup, fast': new sapwood.MeshTree(soup, null, { quality: 'fast' }), grid: new sapwood.MeshTree(grid),
+    one: new sapwood.MeshTree([0, 0, 0, 3, 0, 0, 0, 3, 0]), none: new sapwood.MeshTree([], []),
+  };
+  for (const [name, tree] of Object.entries(meshes)) {
+    const at = name === 'far' ? 1000 : 0;
+    const places = Float32Array.from({ length: 3 * 2000 }, (_, i) => i < 1500 ? at + Math.round(random() * 8) : at + 3 * random() - 1.5);
+    places.set(name === 'ball' ? ball.vertices.slice(0, 900) : [], 3000);
+    places.set([NaN, 0, 0, 0, Infinity, 0, 1e30, 0, 0, 0, 0, 0]);
+    const gpu = await webgpu.GpuMeshTree.from(tree);
+    for (const squared of [false, true]) {
+      const [here, there] = [tree.closestPoints(places, { squared }), await gpu.closestPoints(places, { squared })];
+      if (name !== 'none' && !here.triangles.some((triangle) => triangle >= 0)) wrong.push(`${name}: nothing is near`);
+      for (const part of ['triangles', 'distances', 'points']) say(`${name}, ${part}`, differ(there[part], here[part]));
+    }
+    gpu.free();
+  }
+  const one = await webgpu.GpuMeshTree.from(meshes.one);
+  say('places', (await refusal(() => one.closestPoints([1, 2])))?.startsWith('ARGUMENT: points: 2 numbers') ? undefined : 'not refused');
+  one.free();
+  say('freed', await refusal(() => one.closestPoints([1, 2, 3])) === 'FREED: The tree was used after free().' ? undefined : 'not refused');
+  return wrong.slice(0, 8);
+});
+
 inPage('queries and answers stay on the GPU', async () => {
   const tree = new sapwood.PointTree(family('uniform', 5000, 3), { dims: 3 });
   const gpu = await webgpu.GpuPointTree.from(tree);
@@ -255,10 +301,19 @@ inPage('queries and answers stay on the GPU', async () => {
   second.copyBufferToBuffer(hits, 0, seen, 0, 32);
   device.queue.submit([second.finish()]);
   await seen.mapAsync(GPUMapMode.READ);
+  const nearest = out();
+  const third = device.createCommandEncoder();
+  gpuMesh.encodeClosest(third, { places: rays, count: 1, nearest }); // the origin of the first ray
+  const near = device.createBuffer({ size: 20, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+  third.copyBufferToBuffer(nearest, 0, near, 0, 20);
+  device.queue.submit([third.finish()]);
+  await near.mapAsync(GPUMapMode.READ);
+  const answer = near.getMappedRange();
   const bytes = seen.getMappedRange();
   const [t, triangles] = [new Float32Array(bytes), new Int32Array(bytes)];
   return [
     differ(new Int32Array(copy.getMappedRange()), tree.knnAll(queries, 4).ids),
+    differ([...new Float32Array(answer, 0, 4), new Int32Array(answer)[4]], [0, 0, 0, 16, 0]),
     differ([t[0], triangles[3], t[4], triangles[7]], [4, 0, Infinity, -1]),
   ].filter(Boolean);
 });

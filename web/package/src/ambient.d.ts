@@ -24,6 +24,7 @@ declare module "webgpu:shaders" {
   const shaders: {
     readonly search: { readonly balanced: Search; readonly explicit: Search };
     readonly rays: string;
+    readonly closest: string;
     readonly build: Readonly<Record<Pass, string>>;
     readonly run: number;
   };

@@ -1,6 +1,7 @@
 // Trees over triangles on a GPU.
 import shaders from "webgpu:shaders";
-import type { Hits } from "../mesh.js";
+import type { ClosestPoints, Hits } from "../mesh.js";
+import type { Coordinates } from "./build.js";
 import {
   deviceOf, encode, fail, filled, flattened, type GpuOptions, mostBytes, Places, read, room, run, uploaded,
 } from "./device.js";
@@ -20,10 +21,21 @@ export interface GpuRays {
   any?: boolean;
 }
 
+/** Places among what lies on the GPU already. */
+export interface GpuPlaces {
+  /** float32 [count][3]. */
+  places: GPUBuffer;
+  count: number;
+  /** [count][5]: float32 x, y, z of the nearest point, its squared distance, and int32 triangle; where there is none: the place itself,
+   * Infinity and -1. */
+  nearest: GPUBuffer;
+}
+
 const RAY = 8; // numbers
+const NEAREST = 5; // words
 
 /**
- * A copy of a `MeshTree` on a GPU, for many rays. Hits are those of the `MeshTree`; of rays through an edge or a corner one in
+ * A copy of a `MeshTree` on a GPU, for many rays and places. Nearest points are those of the `MeshTree`, bit for bit. Hits are those of the `MeshTree`; of rays through an edge or a corner one in
  * 2^29 may be taken by the triangle beside, and WebGPU may take numbers below 1.2e-38 as 0.
  */
 export class GpuMeshTree {
@@ -63,7 +75,7 @@ export class GpuMeshTree {
     const flat = flattened(rays, RAY, "rays");
     const count = flat.length / RAY;
     const hits = { t: new Float32Array(count), u: new Float32Array(count), v: new Float32Array(count), triangles: new Int32Array(count) };
-    await this.#inParts(flat, false, (bytes, first) => {
+    await this.#traced(flat, false, (bytes, first) => {
       const [floats, integers] = [new Float32Array(bytes), new Int32Array(bytes)];
       for (let i = 0; 4 * i < floats.length; i++) {
         hits.t[first + i] = floats[4 * i]!;
@@ -79,11 +91,34 @@ export class GpuMeshTree {
   async occluded(rays: Rays): Promise<Uint8Array> {
     const flat = flattened(rays, RAY, "rays");
     const occluded = new Uint8Array(flat.length / RAY);
-    await this.#inParts(flat, true, (bytes, first) => {
+    await this.#traced(flat, true, (bytes, first) => {
       const integers = new Int32Array(bytes);
       for (let i = 0; 4 * i < integers.length; i++) occluded[first + i] = +(integers[4 * i + 3]! >= 0);
     });
     return occluded;
+  }
+
+  /** The points of the mesh that are nearest to places: x, y, z of each. */
+  async closestPoints(places: Coordinates, options?: { squared?: boolean }): Promise<ClosestPoints> {
+    const flat = flattened(places, 3, "points");
+    const count = flat.length / 3;
+    const closest = { points: new Float32Array(3 * count), distances: new Float32Array(count), triangles: new Int32Array(count) };
+    await this.#inParts(flat, 3, NEAREST, shaders.closest, (some) => Int32Array.of(some, 0, 0, 0), (bytes, first) => {
+      const [floats, integers] = [new Float32Array(bytes), new Int32Array(bytes)];
+      for (let i = 0; NEAREST * i < floats.length; i++) {
+        closest.points.set(floats.subarray(NEAREST * i, NEAREST * i + 3), 3 * (first + i));
+        closest.distances[first + i] = options?.squared ? floats[NEAREST * i + 3]! : Math.sqrt(floats[NEAREST * i + 3]!);
+        closest.triangles[first + i] = integers[NEAREST * i + 4]!;
+      }
+    });
+    return closest;
+  }
+
+  /** Adds places to a command encoder: they and the nearest points stay on the GPU. Nothing is checked but the number. */
+  encodeClosest(encoder: GPUCommandEncoder, { places, count, nearest }: GpuPlaces): void {
+    this.#alive();
+    if (!Number.isInteger(count) || count < 0) fail("ARGUMENT", `count: ${String(count)} is not a number of places`);
+    encode(this.device, encoder, shaders.closest, count, Int32Array.of(count, 0, 0, 0), this.#bindings(places, nearest));
   }
 
   /** Adds rays to a command encoder: rays and hits stay on the GPU. Nothing is checked but the number. */
@@ -103,22 +138,29 @@ export class GpuMeshTree {
     if (this.#free) fail("FREED", "The tree was used after free().");
   }
 
-  #bindings(rays: GPUBuffer, hits: GPUBuffer) {
-    return { 0: this.#tree, 1: this.#shape, 3: rays, 4: hits };
+  #bindings(asked: GPUBuffer, found: GPUBuffer) {
+    return { 0: this.#tree, 1: this.#shape, 3: asked, 4: found };
   }
 
-  // Traces as many rays at a time as buffers hold.
-  async #inParts(flat: Float32Array<ArrayBuffer>, any: boolean, take: (hits: ArrayBuffer, first: number) => void): Promise<void> {
+  async #traced(flat: Float32Array<ArrayBuffer>, any: boolean, take: (hits: ArrayBuffer, first: number) => void): Promise<void> {
+    await this.#inParts(flat, RAY, 4, shaders.rays, (some) => Int32Array.of(some, 0, +any, 0), take);
+  }
+
+  // Asks for as much at a time as buffers hold: `asks` numbers and `words` of an answer each.
+  async #inParts(
+    flat: Float32Array<ArrayBuffer>, asks: number, words: number, code: string, told: (some: number) => Int32Array,
+    take: (found: ArrayBuffer, first: number) => void,
+  ): Promise<void> {
     this.#alive();
-    const count = flat.length / RAY;
-    const most = Math.floor(mostBytes(this.device) / (4 * RAY));
+    const count = flat.length / asks;
+    const most = Math.floor(mostBytes(this.device) / (4 * Math.max(asks, words)));
     for (let first = 0; first < count; first += most) {
       const some = Math.min(most, count - first);
-      const rays = filled(this.device, flat.subarray(first * RAY, (first + some) * RAY), GPUBufferUsage.STORAGE);
-      const hits = room(this.device, 16 * some);
-      await run(this.device, shaders.rays, some, Int32Array.of(some, 0, +any, 0), this.#bindings(rays, hits));
-      take(await read(this.device, hits, 16 * some), first);
-      for (const buffer of [rays, hits]) buffer.destroy();
+      const asked = filled(this.device, flat.subarray(first * asks, (first + some) * asks), GPUBufferUsage.STORAGE);
+      const found = room(this.device, 4 * words * some);
+      await run(this.device, code, some, told(some), this.#bindings(asked, found));
+      take(await read(this.device, found, 4 * words * some), first);
+      for (const buffer of [asked, found]) buffer.destroy();
     }
   }
 }
