@@ -323,6 +323,7 @@ inPage('what is refused says why', async () => {
   const tree = new sapwood.PointTree(Float32Array.of(0, 0, 1, 1));
   const gpu = await GpuPointTree.from(tree);
   const small = { limits: { maxStorageBufferBindingSize: 2 ** 27, maxBufferSize: 2 ** 28 } };
+  const elsewhere = (await (await navigator.gpu.requestAdapter()).requestDevice()).createBuffer({ size: 16, usage: GPUBufferUsage.STORAGE });
   const said = [];
   for (const [expected, work] of [
     ['UNSUPPORTED: tree: GPUs have no double', () => GpuPointTree.from(new sapwood.PointTree([0.1, 0.2]))],
@@ -346,7 +347,7 @@ inPage('what is refused says why', async () => {
     ['UNSUPPORTED: options.split: on GPUs', () => GpuPointTree.build(new Float32Array(4), { split: 'sliding-midpoint' })],
     ['UNSUPPORTED: options.dropDuplicates: on GPUs', () => GpuPointTree.build(new Float32Array(4), { dropDuplicates: true })],
     ['UNSUPPORTED: options.period: searches', () => GpuPointTree.build(new Float32Array(4), { period: 2 })],
-    ['UNSUPPORTED: coords: 40000000 points need buffers of', () => GpuPointTree.build({ points: { size: 2 ** 40 }, count: 4e7 }, { device: small })],
+    ['UNSUPPORTED: coords: 40000000 points need buffers of', () => GpuPointTree.build({ points: { size: 2 ** 40, usage: 128 }, count: 4e7 }, { device: small })],
     ['ARGUMENT: options.leaves: there is no such option', () => GpuPointTree.build(new Float32Array(4), { leaves: 2 })],
     ['ARGUMENT: dims: 1.5', () => GpuPointTree.build(new Float32Array(4), { dims: 1.5 })],
     ['ARGUMENT: options.leafSize: 1025', () => GpuPointTree.build(new Float32Array(4), { leafSize: 1025 })],
@@ -355,6 +356,8 @@ inPage('what is refused says why', async () => {
     ['ARGUMENT: coords: is not an array', () => GpuPointTree.build(null, { type: Float32Array })],
     ['ARGUMENT: count: -1', () => GpuPointTree.build({ points: { size: 16 }, count: -1 })],
     ['ARGUMENT: points: the buffer has 16 bytes', () => GpuPointTree.build({ points: { size: 16 }, count: 3 })],
+    ['ARGUMENT: points: the buffer is not made for storage', () => GpuPointTree.build({ points: { size: 16, usage: 12 }, count: 1 })],
+    ['INTERNAL: WebGPU: ', () => GpuPointTree.build({ points: elsewhere, count: 2 })],
     ['NOT_FINITE: points: coordinate 1 of point 1 is not finite', () => GpuPointTree.build(Float32Array.of(0, 1, 2, NaN, Infinity, 5))],
     ['NOT_FINITE: points: coordinate 0 of point 0 is -1.00000e+19, too large to square; scale the points to at most 6.52e+18',
       () => GpuPointTree.build(Float32Array.of(-1e19, 1))],

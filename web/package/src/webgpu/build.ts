@@ -31,6 +31,7 @@ export interface Plan {
 
 const known = ["dims", "type", "split", "axis", "leafSize", "dropDuplicates", "period", "device"];
 const exactInFloat: readonly unknown[] = [Float32Array, Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array];
+const storage = 128; // GPUBufferUsage.STORAGE
 const largestFloat = 3.4028234663852886e38;
 
 /** Checks what a caller gives. Throws ARGUMENT, UNSUPPORTED. */
@@ -58,6 +59,7 @@ export function planOf(given: Coordinates | GpuPoints, options: GpuBuildOptions 
     const { points, count } = given;
     if (!Number.isInteger(count) || count < 0) fail("ARGUMENT", `count: ${String(count)} is not a number of points`);
     if (4 * dims * count > points.size) fail("ARGUMENT", `points: the buffer has ${points.size} bytes, too few for ${count} points`);
+    if (!(points.usage & storage)) fail("ARGUMENT", "points: the buffer is not made for storage");
     return { ...rules, coords: points, count };
   }
   if (!o.type && !exactInFloat.includes(given?.constructor))
@@ -79,16 +81,19 @@ export async function buildOn(device: GPUDevice, plan: Plan): Promise<[shape: Sh
   const arrays = balancedArrays(places, dims, depth, capacity);
   const [largest, most] = [Math.max(places.bytes, 8 * dims * count), mostBytes(device)];
   if (largest > most) fail("UNSUPPORTED", `coords: ${count} points need buffers of ${largest} bytes; a buffer of this GPU holds ${most}`);
-  const [tree, refused] = await checked(device, () => new Build(device, plan, depth, arrays, places.bytes).run());
-  const isRefused = new Int32Array(await read(device, refused, 4))[0] !== 0;
-  refused.destroy();
-  if (isRefused) {
-    tree.destroy();
-    fail("NOT_FINITE", await whatIsWrong(device, plan));
+  const build = await checked(device, () => new Build(device, plan, depth, arrays, places.bytes));
+  try {
+    await checked(device, () => build.run());
+    if (new Int32Array(await read(device, build.refused, 4))[0]) fail("NOT_FINITE", await whatIsWrong(device, plan));
+  } catch (error) {
+    build.tree.destroy();
+    throw error;
+  } finally {
+    build.free();
   }
   const header = headerOf({ dims, cycles, leafSize, depth, capacity, count, slots: 2 ** depth * arrays.stride });
   const words = balancedWords(arrays, dims, count, leafSize, depth);
-  return [{ kind: "balanced", dims, count, sourceCount: count, bytes: places.bytes, words, header }, tree];
+  return [{ kind: "balanced", dims, count, sourceCount: count, bytes: places.bytes, words, header }, build.tree];
 }
 
 // What a pass is told besides.
@@ -108,8 +113,8 @@ class Build {
   readonly #depth: number;
   readonly #arrays: BalancedArrays;
   readonly #buffers: GPUBuffer[] = []; // for the time of the build
-  readonly #tree: GPUBuffer;
-  readonly #refused: GPUBuffer;
+  readonly tree: GPUBuffer;
+  readonly refused: GPUBuffer; // 1: a point is not finite, or too far off
   #encoder: GPUCommandEncoder;
 
   constructor(device: GPUDevice, plan: Plan, depth: number, arrays: BalancedArrays, bytes: number) {
@@ -117,12 +122,12 @@ class Build {
     this.#plan = plan;
     this.#depth = depth;
     this.#arrays = arrays;
-    this.#tree = room(device, bytes);
-    this.#refused = room(device, 4);
+    this.tree = room(device, bytes);
+    this.refused = this.#room(1);
     this.#encoder = device.createCommandEncoder();
   }
 
-  run(): [tree: GPUBuffer, refused: GPUBuffer] {
+  run(): void {
     const { count, dims } = this.#plan;
     const listed = count * (dims + 1);
     const blocks = Math.ceil(count / 2048) * (dims + 1);
@@ -134,7 +139,7 @@ class Build {
     const { coords } = this.#plan;
     const own = coords instanceof Float32Array ? filled(this.#device, coords, GPUBufferUsage.STORAGE) : undefined;
     if (own) this.#buffers.push(own);
-    this.#pass("load", count * dims, {}, { 3: keys, 11: own ?? (coords as GPUBuffer), 12: this.#refused });
+    this.#pass("load", count * dims, {}, { 3: keys, 11: own ?? (coords as GPUBuffer), 12: this.refused });
     const runs = Math.ceil(count / shaders.run) * dims;
     let [pairs, merged] = [this.#room(2 * count * dims), this.#room(2 * count * dims)];
     this.#pass("runs", runs, {}, { 3: keys, 5: pairs });
@@ -157,18 +162,21 @@ class Build {
     }
 
     this.#nodes(this.#depth, keys, lists, axes);
-    this.#pass("leaves", 2 ** this.#depth * this.#arrays.stride, { depth: this.#depth }, { 0: this.#tree, 3: keys, 4: lists });
-    if (this.#depth) this.#pass("axes", Math.ceil(2 ** this.#depth / 4), { depth: this.#depth }, { 0: this.#tree, 8: axes });
+    this.#pass("leaves", 2 ** this.#depth * this.#arrays.stride, { depth: this.#depth }, { 0: this.tree, 3: keys, 4: lists });
+    if (this.#depth) this.#pass("axes", Math.ceil(2 ** this.#depth / 4), { depth: this.#depth }, { 0: this.tree, 8: axes });
     this.#submit();
-    for (const buffer of this.#buffers) buffer.destroy(); // once the GPU has done what was submitted
-    return [this.#tree, this.#refused];
+  }
+
+  /** Gives back all memory but the tree's. */
+  free(): void {
+    for (const buffer of this.#buffers) buffer.destroy();
   }
 
   #nodes(depth: number, keys: GPUBuffer, lists: GPUBuffer, axes: GPUBuffer): void {
     const { levels, splits } = this.#arrays;
     const level = levels.find((one) => one.depth === depth);
     const told = { ...level, depth, splits: depth < this.#depth ? splits : -1 };
-    this.#pass("nodes", Math.max(2 ** depth, level?.room ?? 0), told, { 0: this.#tree, 3: keys, 4: lists, 8: axes });
+    this.#pass("nodes", Math.max(2 ** depth, level?.room ?? 0), told, { 0: this.tree, 3: keys, 4: lists, 8: axes });
   }
 
   #pass(name: keyof typeof shaders.build, threads: number, of: Told, bindings: Bindings): void {

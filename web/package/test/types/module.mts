@@ -6,6 +6,7 @@ import {
 import address from "sapwood/sapwood.wasm";
 import { type GLFrame, type GLPointTree, type GLSurface, openGL, type TextureList } from "sapwood/gl";
 import glAddress from "sapwood/gl.wasm";
+import { type GpuBuildOptions, GpuMeshTree, type GpuPlaces, GpuPointTree } from "sapwood/webgpu";
 import { PointTree as OnlyPoints, load as loadPoints } from "sapwood/points";
 
 await load();
@@ -31,6 +32,14 @@ new PointTree([1, 2], { period: 1 });
 const bytes: Uint8Array = tree.save();
 const loaded: PointTree = PointTree.load(bytes);
 const named: PointTree = PointTree.from(new Map([["a", 1]]), ([, x]) => [x, x]);
+const where: GpuBuildOptions = { dims: 3, leafSize: 8, axis: "cycle" };
+const gpu: GpuPointTree = await GpuPointTree.build(new Float32Array(6), where);
+await GpuPointTree.build({ points: gpu.device.createBuffer({ size: 24, usage: 128 }), count: 2 }, { dims: 3, device: gpu.device });
+const again: PointTree = PointTree.load(await gpu.save());
+const near: Float32Array = (await (await GpuMeshTree.from(new MeshTree([], []))).closestPoints([[1, 2, 3]], { squared: true })).points;
+declare const placed: GpuPlaces;
+(await GpuMeshTree.from(new Uint8Array())).encodeClosest(gpu.device.createCommandEncoder(), placed);
+void again, void near;
 new OnlyPoints(new Float64Array(4)).rebuild([1, 2]);
 PointTree.from([{ x: 1, y: 2 }], (p) => p.x, (p) => p.y, { leafSize: 4 });
 new PointTree([[1, 2], [3, 4]]).within(1, 2, 3) satisfies number[];
