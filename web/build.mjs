@@ -11,7 +11,7 @@ if (!out) {
 }
 await mkdir(out, { recursive: true });
 await build({
-  entryPoints: { main: `${page}shell/main.ts`, worker: `${page}worker.ts` },
+  entryPoints: { main: `${page}shell/main.ts`, guide: `${page}shell/guide.ts`, worker: `${page}worker.ts` },
   outdir: out, bundle: true, minify: true, format: 'esm', target: 'es2022', tsconfig: `${page}tsconfig.json`, logLevel: 'warning',
 });
 await copyFile(`${page}index.html`, `${out}/index.html`);

@@ -19,12 +19,13 @@ function wire(shell: Shell): void {
   $('pause').addEventListener('click', () => shell.pause());
   $('verify').addEventListener('click', () => void shell.verify());
   $('save').addEventListener('click', () => shell.save());
+  $('explain').addEventListener('click', () => void shell.explain());
   $('theme').addEventListener('click', () => shell.toggleTheme());
   const file = $<HTMLInputElement>('file');
   $('open').addEventListener('click', () => file.click());
   listenToFiles(file, (files) => void shell.take(files));
   $('help').addEventListener('click', () => {
-    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture']];
+    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture'], ['e', 'explain it, step by step']];
     for (const control of shell.scene.controls)
       if (control.kind !== 'hidden' && control.key) rows.push([control.key, control.label.toLowerCase()]);
     $('keys').querySelector('table')!.replaceChildren(
