@@ -6,13 +6,13 @@ import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
 import { transform } from 'esbuild';
 import { executable, launch, longest } from './browser.mjs';
-import { folder, idle, open, veil } from './page.mjs';
+import { folder, idle, open, scenes, veil } from './page.mjs';
 import { serve } from './serve.mjs';
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const { code } = await transform(fs.readFileSync(new URL('../page/fields.ts', import.meta.url), 'utf8'), { loader: 'ts' });
 const fields = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-const told = ['voronoi', 'compaction', 'isosurface', 'rays'];
+
 
 // ---- What is on the page
 
@@ -298,8 +298,56 @@ const oracles = {
       assert.equal(number(shown['Triangles tested'].split(' of ')[0]), notes.filter((note) => note.kind === triangle).length);
     }
   },
+
+  async cloud(page, step) {
+    const shown = await facts(page);
+    if (step === 1) await point(page, 0.5, 0.42);
+    if (step === 5) {
+      await page.waitForFunction(() => document.querySelector('.guide-facts dd')?.textContent === '20');
+      const said = await words(page);
+      const [, now, first] = /by ([\d.]+) %; at first it was ([\d.]+) %/.exec(said).map(Number);
+      assert.ok(now < 0.7 * first, said);
+      const points = await cloudPoints(page);
+      assert.ok(Math.abs(now / 100 - points.error) < 6e-4, `${now} ${points.error}`);
+      assert.equal((await page.locator('.guide-figure .curve').getAttribute('points')).split(' ').length, 21);
+      assert.match(await page.evaluate(() => window.sapwood.scene.verify()), /^Verified/);
+      return;
+    }
+    const { places, error } = await cloudPoints(page);
+    if (step === 1) {
+      assert.equal(number(shown.Points), places.length);
+      assert.ok(Math.abs(Number(shown.Unevenness.replace(' %', '')) / 100 - error) < 6e-4);
+      return;
+    }
+    if (step === 2) await point(page, 0.5, 0.42);
+    const said = await words(page);
+    if (step === 2) {
+      const id = number(/^Point ([\d,]+) /.exec(said)[1]);
+      const away = places.map((place) => Math.hypot(...place.map((v, a) => v - places[id][a]))).sort((a, b) => a - b);
+      const { spacing } = await cloudPoints(page);
+      assert.ok(Math.abs(Number(/([\d.]+) spacings away/.exec(said)[1]) - away[15] / spacing) < 6e-3, said);
+      assert.equal(await page.locator('.guide-over .found').count(), 15);
+    }
+    if (step === 3) {
+      const normal = (await facts(page)).Normal.split(', ').map(Number);
+      assert.ok(Math.abs(Math.hypot(...normal) - 1) < 0.02, 'a normal is of length 1');
+      assert.equal(await page.locator('.guide-over polygon.leaf').count(), 1);
+    }
+    if (step === 4) assert.match(said, /The next step moves it [\d.]+ spacings/);
+  },
 };
 const rays = { pixel: [0, 0] };
+
+// The points of the scan that relaxes, as they are now, and what the worker said of them.
+async function cloudPoints(page) {
+  return page.evaluate((names) => {
+    const { latest } = window.sapwood.scene;
+    const floats = new Float32Array(latest.buffers[names.buffer.vertices]);
+    const { width } = names;
+    const places = Array.from({ length: floats.length / width }, (_, i) => [...floats.subarray(i * width, i * width + 3)]);
+    return { places, error: latest.numbers[names.state.error], spacing: latest.numbers[names.state.spacing] };
+  }, { buffer: fields.cloudBuffer, state: fields.cloudState, width: 7 });
+}
 
 // Where a ray meets a triangle (Möller and Trumbore); Infinity: nowhere.
 function met(origin, direction, [a, b, c]) {
@@ -339,7 +387,7 @@ describe('the stories of the scenes', { skip: executable ? false : 'no Chromium 
       }
     });
 
-  for (const scene of told) {
+  for (const scene of scenes) {
     inTab(`${scene}: every step by click is right`, scene, { values: { explain: 1 } }, async (page) => {
       for (let step = 1; step <= 5; step++) {
         if (step > 1) await page.locator('.guide-ways li button').nth(step - 1).click();

@@ -1,6 +1,7 @@
 // One cube of the volume, in the worker: the first that a ray meets and the surface runs through, and what marching cubes makes of
 // it: the library's own surface of its eight samples.
 #include "isosurface.h"
+#include "space_fields.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,9 +113,9 @@ static sap_status answer_cube(page_job* job, const int64_t at[3]) {
     return to ? SAP_OK : SAP_ERROR_MEMORY;
 }
 
-// Job: the cube that is seen along a ray, and the surface that it is a part of (isosurface_look; isosurface_cube).
+// Job: the cube that is seen along a ray, and the surface that it is a part of (space_ray; isosurface_cube).
 PAGE_EXPORT sap_status job_isosurface_cube(page_job* job) {
-    double ray[6];
+    double ray[SPACE_RAY_FIELDS];
     int64_t at[3];
     memcpy(ray, job->number, sizeof ray);
     memset(job->number, 0, sizeof job->number);
@@ -124,5 +125,5 @@ PAGE_EXPORT sap_status job_isosurface_cube(page_job* job) {
     count_all(job->number);
     sap_status status = measure(job->number);
     if (status != SAP_OK) return status;
-    return find(ray + ISOSURFACE_LOOK_EYE, ray + ISOSURFACE_LOOK_DIRECTION, at) ? answer_cube(job, at) : SAP_OK;
+    return find(ray + SPACE_RAY_EYE, ray + SPACE_RAY_DIRECTION, at) ? answer_cube(job, at) : SAP_OK;
 }

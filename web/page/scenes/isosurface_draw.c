@@ -136,16 +136,8 @@ PAGE_EXPORT double isosurface_frame(double share, int facets, int colors) {
     return 0;
 }
 
-// Where the picture is seen from (isosurface_camera).
-PAGE_EXPORT double* isosurface_seen(void) {
-    static double camera[ISOSURFACE_CAMERA_FIELDS];
-    const page_space* s = &scene.space;
-    for (int i = 0; i < 3; i++) camera[ISOSURFACE_CAMERA_EYE + i] = (double)s->eye[i];
-    for (int i = 0; i < 9; i++) camera[ISOSURFACE_CAMERA_RIGHT + i] = (double)s->turn[i];
-    camera[ISOSURFACE_CAMERA_TANGENT] = (double)s->tangent;
-    camera[ISOSURFACE_CAMERA_ASPECT] = s->height ? (double)s->width / s->height : 1;
-    return camera;
-}
+// Where the picture is seen from (space_camera).
+PAGE_EXPORT double* isosurface_seen(void) { return page_space_camera(&scene.space); }
 
 // Frees what the context holds, also after it was lost.
 PAGE_EXPORT void isosurface_stop(void) {

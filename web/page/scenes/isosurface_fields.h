@@ -40,18 +40,7 @@ enum isosurface_checked {
     ISOSURFACE_CHECKED_APART  // the largest difference of positions
 };
 
-// isosurface_seen: the eye, its axes, and the tangent of half the angle from the picture's bottom to its top.
-enum isosurface_camera {
-    ISOSURFACE_CAMERA_EYE,
-    ISOSURFACE_CAMERA_RIGHT = 3,
-    ISOSURFACE_CAMERA_UP = 6,
-    ISOSURFACE_CAMERA_BACK = 9,
-    ISOSURFACE_CAMERA_TANGENT = 12,
-    ISOSURFACE_CAMERA_ASPECT,
-    ISOSURFACE_CAMERA_FIELDS
-};
-// isosurface_cube: a ray, which looks for the first cube that the surface runs through.
-enum isosurface_look { ISOSURFACE_LOOK_EYE, ISOSURFACE_LOOK_DIRECTION = 3 };
+// isosurface_cube takes a space_ray, and looks for the first cube that the surface runs through.
 // Its answer; the buffers are the cube's own vertices, in it from 0 to 1, and triangles.
 enum isosurface_cube {
     ISOSURFACE_CUBE_X, // of its lowest corner; -1: the ray meets none

@@ -1,10 +1,10 @@
 // Isosurface, told: samples above the level, one cube of eight, where its edges are cut, its triangles, and all cubes at once.
-import { isosurfaceCamera, isosurfaceCube, isosurfaceLook } from '../fields.js';
+import { isosurfaceCube } from '../fields.js';
 import { named } from '../shell/named.js';
 import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, plural } from '../shell/words.js';
+import { Lens, type Place } from './space_guide.js';
 
-type Place = readonly [number, number, number];
 const [SAMPLES, CUBE, VERTICES, TRIANGLES, SURFACE] = [0, 1, 2, 3, 4];
 const corner = (c: number): Place => [c & 1, (c >> 1) & 1, c >> 2];
 const EDGES = Array.from({ length: 8 }, (_, c) => [1, 2, 4].filter((bit) => !(c & bit)).map((bit) => [c, c | bit] as const)).flat();
@@ -14,40 +14,17 @@ export function isosurfaceStory(stage: Stage): Story {
   let values: number[] = []; // of the eight corners
   let vertices: Place[] = []; // of the cube, in it from 0 to 1
   let triangles: [number, number, number][] = [];
-  let camera = new Float64Array() as Float64Array;
+  let lens: Lens;
   let asked = ''; // what the worker was asked last
   let there = ''; // and what has come
 
-  const three = (at: number): Place => [camera[at]!, camera[at + 1]!, camera[at + 2]!];
-  const dot = (a: Place, b: Place): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   const short = (value: number): string => value.toFixed(Math.abs(value) < 10 ? 3 : 0);
   const inside = (c: number): boolean => ((cube.corners >> c) & 1) === 1;
   const found = (): boolean => cube.x >= 0;
 
-  function seen(place: Place): Point {
-    const eye = three(isosurfaceCamera.eye);
-    const to: Place = [place[0] - eye[0], place[1] - eye[1], place[2] - eye[2]];
-    const away = -dot(to, three(isosurfaceCamera.back));
-    const half = camera[isosurfaceCamera.tangent]! * away;
-    const { clientWidth, clientHeight } = stage.canvas;
-    return {
-      x: (0.5 + (0.5 * dot(to, three(isosurfaceCamera.right))) / (half * camera[isosurfaceCamera.aspect]!)) * clientWidth,
-      y: (0.5 - (0.5 * dot(to, three(isosurfaceCamera.up))) / half) * clientHeight,
-    };
-  }
-
   // A pixel's ray to the worker, whose answer makes the page draw again.
   async function look(at: Point, key: string): Promise<void> {
-    const { width, height } = stage.canvas;
-    const half = camera[isosurfaceCamera.tangent]!;
-    const [x, y] = [((2 * (at.x + 0.5)) / width - 1) * half * camera[isosurfaceCamera.aspect]!, (1 - (2 * (at.y + 0.5)) / height) * half];
-    const [right, up, back] = [three(isosurfaceCamera.right), three(isosurfaceCamera.up), three(isosurfaceCamera.back)];
-    const ray: number[] = [];
-    [0, 1, 2].forEach((i) => {
-      ray[isosurfaceLook.eye + i] = three(isosurfaceCamera.eye)[i]!;
-      ray[isosurfaceLook.direction + i] = x * right[i]! + y * up[i]! - back[i]!;
-    });
-    const { numbers, buffers } = await stage.job('isosurface_cube', ray, { newest: 'cube' });
+    const { numbers, buffers } = await stage.job('isosurface_cube', lens.ray(at), { newest: 'cube' });
     cube = named(isosurfaceCube, numbers);
     values = Array.from(numbers.subarray(isosurfaceCube.value0, isosurfaceCube.value0 + 8));
     const [places, corners] = [new Float32Array(buffers[0] ?? []), new Int32Array(buffers[1] ?? [])];
@@ -61,7 +38,7 @@ export function isosurfaceStory(stage: Stage): Story {
 
   function frame(over: SVGSVGElement): void {
     if (!found()) return;
-    const at = (p: Place): Point => seen([cube.x + p[0], cube.y + p[1], cube.z + p[2]]);
+    const at = (p: Place): Point => lens.seen([cube.x + p[0], cube.y + p[1], cube.z + p[2]]);
     const middle = at([0.5, 0.5, 0.5]);
     for (const style of ['rim', 'now'])
       for (const [a, b] of EDGES) {
@@ -170,10 +147,9 @@ export function isosurfaceStory(stage: Stage): Story {
       if (stage.values['facets'] !== facets) stage.put('facets', facets);
     },
     ask(step, at) {
-      const from = (stage.module._isosurface_seen!() >>> 0) / 8;
-      camera = stage.module.HEAPF64.slice(from, from + isosurfaceCamera.aspect + 1);
+      lens = new Lens(stage.module, stage.module._isosurface_seen!(), stage.canvas);
       const facts = stage.details.textContent; // of the surface that is shown: its volume and counts
-      const key = `${Math.floor(at.x)} ${Math.floor(at.y)} ${camera.join(' ')} ${facts}`;
+      const key = `${Math.floor(at.x)} ${Math.floor(at.y)} ${lens} ${facts}`;
       if (asked !== key) {
         asked = key;
         look({ x: Math.floor(at.x), y: Math.floor(at.y) }, key).catch((error: unknown) => stage.fail(error));

@@ -4,12 +4,15 @@ import './guide.css';
 import { element } from './element.js';
 import type { ScenePointer, Values } from './scene.js';
 import type { Point, Stage, Story } from './story.js';
+import { cloudStory } from '../scenes/cloud_guide.js';
 import { compactionStory } from '../scenes/compaction_guide.js';
 import { isosurfaceStory } from '../scenes/isosurface_guide.js';
 import { raysStory } from '../scenes/rays_guide.js';
 import { voronoiStory } from '../scenes/voronoi_guide.js';
 
-const stories: Record<string, (stage: Stage) => Story> = { compaction: compactionStory, isosurface: isosurfaceStory, rays: raysStory, voronoi: voronoiStory };
+const stories: Record<string, (stage: Stage) => Story> = {
+  cloud: cloudStory, compaction: compactionStory, isosurface: isosurfaceStory, rays: raysStory, voronoi: voronoiStory,
+};
 const PLAYED = 6000; // ms that a step's moments take together, about
 const BY = 12; // CSS pixels that an arrow moves the pointer
 

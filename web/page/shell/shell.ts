@@ -18,8 +18,7 @@ import { Theme } from './theme.js';
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
-const EXPLAINED: readonly string[] = ['voronoi', 'compaction', 'isosurface', 'rays']; // scenes that have a story
-const STORY = 'explain'; // the step of it, in the address
+const STORY = 'explain'; // the step of a scene's story, in the address
 
 // The bundle of the stories and its styles, fetched when first asked for.
 let guide: Promise<typeof import('./guide.js')> | undefined;
@@ -121,7 +120,7 @@ export class Shell implements Host, Stage {
     const files = this.handed.splice(0);
     const plain = left ?? initialValues(next.controls, values);
     const turn = ++this.turns;
-    const story = told && EXPLAINED.includes(next.name) ? await loadGuide().catch(() => undefined) : undefined;
+    const story = told ? await loadGuide().catch(() => undefined) : undefined;
     if (turn !== this.turns) return;
     await this.start(next, story ? { ...plain, ...story.Guide.settings(this, next.name) } : plain, values[LACKS]);
     if (told && this.scene === next && this.running) await this.explain(Number(told) - 1, plain);
@@ -190,7 +189,6 @@ export class Shell implements Host, Stage {
     $('searching').textContent = scene.search ?? 'search';
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
-    $('explain').hidden = !EXPLAINED.includes(scene.name);
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
     $<HTMLInputElement>('file').accept = `${scene.suffixes},.gz`;
     $<HTMLInputElement>('file').multiple = (scene.files ?? 1) > 1;
@@ -321,7 +319,7 @@ export class Shell implements Host, Stage {
   // Tells the scene's story from a step on; its code is loaded when it is first asked for.
   async explain(step = 0, before = this.values): Promise<void> {
     const { generation } = this;
-    if (!this.running || !EXPLAINED.includes(this.scene.name)) return;
+    if (!this.running) return;
     const from = Number.isFinite(step) ? step : 0;
     if (this.guide) return this.guide.go(from);
     try {
