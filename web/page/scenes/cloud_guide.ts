@@ -7,6 +7,7 @@ import { Lens, type Place } from './space_guide.js';
 
 const [SCAN, NEIGHBOURS, PLANE, FORCE, EVEN] = [0, 1, 2, 3, 4];
 const STEPS = 20; // that are made before one's eyes
+const NEAR = '0.7,0.36,2.5,0,0'; // the camera where one point is told of
 const LONGER = 4; // times as long the way of a point is drawn
 const percent = (v: number): string => `${(100 * v).toFixed(1)} %`;
 
@@ -140,6 +141,12 @@ export function cloudStory(stage: Stage): Story {
       { title: 'They push it along', text: 'Points repel each other, but none leaves the surface.', points: true },
       { title: 'Again, until they lie evenly', text: `Every point does so at the same time; then the tree is built anew, and the next step follows. ${STEPS} steps are made.` },
     ],
+    enter(step) {
+      const whole = step === SCAN || step === EVEN;
+      const [color, camera] = whole ? ['density', ''] : ['plain', NEAR];
+      if (stage.values['color'] !== color) stage.put('color', color);
+      if (stage.values['camera'] !== camera) stage.put('camera', camera);
+    },
     ask(step, at) {
       lens = new Lens(stage.module, stage.module._cloud_seen!(), stage.canvas);
       const facts = stage.details.textContent; // of the scan that is shown: its step and error

@@ -142,7 +142,7 @@ export function compactionStory(stage: Stage): Story {
     if (last) ring(over, cell, 1, 'found');
     const bound = at.ahead + at.children[at.taken]! - 1;
     return {
-      words: `Key ${count(at.key)}: the ${ordinals[at.taken]!} child has the keys ${count(at.ahead)} to ${count(bound)}. ${count(at.key)} − ${count(at.ahead)} = ${count(down)} is left${last ? `: cell ${count(cell)} is found.` : ' of the key within it.'}`,
+      words: `Key ${count(at.key)}: the ${ordinals[at.taken]!} child has ${bound > at.ahead ? `the keys ${count(at.ahead)} to ${count(bound)}` : `key ${count(bound)} alone`}. ${count(at.key)} − ${count(at.ahead)} = ${count(down)} is left${last ? `: cell ${count(cell)} is found.` : ' of the key within it.'}`,
       facts: [['Entry of the list', count(key)], ['Level', count(at.level)], ['Key, what is left of it', count(down)]],
     };
   }

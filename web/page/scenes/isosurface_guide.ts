@@ -6,6 +6,7 @@ import { count, plural } from '../shell/words.js';
 import { Lens, type Place } from './space_guide.js';
 
 const [SAMPLES, CUBE, VERTICES, TRIANGLES, SURFACE] = [0, 1, 2, 3, 4];
+const NEAR = '0.7,0.36,2.5,0,0'; // the camera where one cube is told of
 const corner = (c: number): Place => [c & 1, (c >> 1) & 1, c >> 2];
 const EDGES = Array.from({ length: 8 }, (_, c) => [1, 2, 4].filter((bit) => !(c & bit)).map((bit) => [c, c | bit] as const)).flat();
 
@@ -143,8 +144,9 @@ export function isosurfaceStory(stage: Stage): Story {
       { title: 'All cubes, where it matters', text: 'Every triangle by itself: each cube that the surface runs through gave its own, and together they are closed.' },
     ],
     enter(step) {
-      const facets = step === SURFACE;
+      const [facets, camera] = [step === SURFACE, step === SAMPLES || step === SURFACE ? '' : NEAR];
       if (stage.values['facets'] !== facets) stage.put('facets', facets);
+      if (stage.values['camera'] !== camera) stage.put('camera', camera);
     },
     ask(step, at) {
       lens = new Lens(stage.module, stage.module._isosurface_seen!(), stage.canvas);

@@ -168,7 +168,7 @@ export function voronoiStory(stage: Stage): Story {
     walked(figure, moment);
     const on = notes[moment + 1]?.node ?? 0;
     const words = note.kind === LEAF
-      ? `Leaf ${note.node} has ${plural(note.points, 'site')}. The nearest of them, site ${count(note.id)}, is ${length(Math.sqrt(note.limit2))} away: that is the first radius.`
+      ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${note.points === 1 ? `It is number ${count(note.id)},` : `The nearest of them, site ${count(note.id)}, is`} ${length(Math.sqrt(note.limit2))} away: that is the first radius.`
       : `Node ${note.node}: along ${axisOf(note)} the pixel lies ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane, so on to node ${on}. One bit keeps that the other side may have to be looked at.`;
     return { words, facts: facts(note, moment, note.kind === LEAF ? Math.sqrt(note.limit2) : Infinity) };
   }
@@ -195,7 +195,7 @@ export function voronoiStory(stage: Stage): Story {
     const words = note.kind === BACK
       ? `Back to node ${note.node}, whose bit is the lowest one set. Its plane is ${length(Math.sqrt(note.bound2))} away, the radius ${length(Math.sqrt(note.limit2))}: ${note.enters ? 'something nearer may be there, so down it goes.' : `nothing behind it can be nearer. ${skipped} skipped.`}`
       : note.kind === LEAF
-        ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${better ? `Site ${count(note.id)} is the nearest so far: the radius is ${length(Math.sqrt(note.limit2))} now.` : 'None of them is nearer: the radius stays.'}`
+        ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${better ? `Site ${count(note.id)} is the nearest so far: the radius is ${length(Math.sqrt(note.limit2))} now.` : note.points === 1 ? 'It is not nearer: the radius stays.' : 'None of them is nearer: the radius stays.'}`
         : `Node ${note.node}: along ${axisOf(note)} ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane.`;
     const end = until === notes.length - 1 ? ` No bit is left: site ${count(told.id)} is the nearest.` : '';
     return { words: words + end, facts: facts(note, until, Math.sqrt(leaf.limit2)) };
