@@ -45,7 +45,9 @@ static bool find(const double eye[3], const double direction[3], int64_t at[3]) 
     double span[2], speed = 0;
     for (int i = 0; i < 3; i++) speed += direction[i] * direction[i];
     if (!(speed > 0) || !clip(eye, direction, span)) return false;
-    for (double t = span[0]; t <= span[1]; t += 0.2 / sqrt(speed)) {
+    const double by = 0.2 / sqrt(speed);
+    for (int64_t step = 0; span[0] + (double)step * by <= span[1]; step++) {
+        const double t = span[0] + (double)step * by;
         float values[8];
         bool within = true;
         for (int i = 0; i < 3; i++) {

@@ -57,7 +57,7 @@ export function isosurfaceStory(stage: Stage): Story {
 
   function figureOf(figure: SVGSVGElement, cut: number, faces: number): void {
     figure.setAttribute('viewBox', '0 0 310 206');
-    figure.setAttribute('aria-label', `The cube: corners ${[...Array(8).keys()].filter(inside).join(', ')} are inside; ${plural(Math.min(cut, vertices.length), 'vertex').replace('vertexs', 'vertices')} and ${plural(Math.min(faces, triangles.length), 'triangle')} are drawn.`);
+    figure.setAttribute('aria-label', `The cube: corners ${[...Array(8).keys()].filter(inside).join(', ')} are inside; ${plural(Math.min(cut, vertices.length), 'vertex', 'vertices')} and ${plural(Math.min(faces, triangles.length), 'triangle')} are drawn.`);
     for (const [a, b] of EDGES) {
       const [from, to] = [drawn(corner(a)), drawn(corner(b))];
       shape(figure, 'line', { class: 'edge', x1: from.x, y1: from.y, x2: to.x, y2: to.y });
@@ -99,9 +99,10 @@ export function isosurfaceStory(stage: Stage): Story {
 
   // The two corners between which a vertex lies.
   function ends(vertex: Place): readonly [number, number] {
-    const axis = [0, 1, 2].find((i) => vertex[i]! > 0 && vertex[i]! < 1) ?? [0, 1, 2].find((i) => EDGES.some(([a, b]) => b - a === 1 << i && inside(a) !== inside(b) && [0, 1, 2].every((j) => j === i || corner(a)[j] === vertex[j])))!;
-    const first = [0, 1, 2].reduce((sum, i) => sum + (i !== axis && vertex[i] === 1 ? 1 << i : 0), 0);
-    return [first, first | (1 << axis)];
+    return EDGES.find(([a, b]) => {
+      const [from, to] = [corner(a), corner(b)];
+      return inside(a) !== inside(b) && vertex.every((v, i) => (from[i] === to[i] ? v === from[i] : true));
+    })!;
   }
 
   function showVertex(moment: number, figure: SVGSVGElement): Told {
@@ -121,7 +122,8 @@ export function isosurfaceStory(stage: Stage): Story {
     if (!found()) return missed;
     figureOf(figure, vertices.length, moment + 1);
     return {
-      words: `A table of 256 cases says which vertices make triangles: case ${cube.corners} has ${plural(triangles.length, 'triangle')}; the ${['first', 'second', 'third', 'fourth', 'fifth'][moment]!} joins vertices ${triangles[moment]!.map((v) => v + 1).join(', ')}. Cubes that share a face agree on what crosses it.`,
+      words: 'A table of 256 cases says which vertices make triangles: ' +
+        `case ${cube.corners} has ${plural(triangles.length, 'triangle')}; the ${['first', 'second', 'third', 'fourth', 'fifth'][moment]!} joins vertices ${triangles[moment]!.map((v) => v + 1).join(', ')}. Cubes that share a face agree on what crosses it.`,
       facts: [['Case', String(cube.corners)], ['Triangles', String(triangles.length)], ['Vertices', String(vertices.length)]],
     };
   }

@@ -142,9 +142,8 @@ PAGE_EXPORT sap_status job_rays_compare(page_job* job) {
     enum { SIDE = 64 };
     double camera[RAYS_CAMERA_FIELDS];
     sap_ray* rays = malloc(SIDE * SIDE * sizeof *rays);
-    sap_status status = !built.tree ? page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.")
-                        : rays      ? SAP_OK
-                                    : no_memory();
+    if (!rays) return no_memory();
+    sap_status status = built.tree ? SAP_OK : page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.");
     memcpy(camera, job->number, sizeof camera);
     memset(job->number, 0, sizeof job->number);
     for (int n = 0; n < SIDE * SIDE && status == SAP_OK; n++) {

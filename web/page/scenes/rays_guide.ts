@@ -144,7 +144,9 @@ export function raysStory(stage: Stage): Story {
     const [best, quick] = compared as [(typeof compared)[number], (typeof compared)[number]];
     const less = Math.round(100 * (1 - best.visits / quick.visits));
     return {
-      words: `The picture shows how many nodes each ray visits. Best puts every plane where a ray is expected to cost least; Quick tries fewer places. An average ray of this camera visits ${best.visits.toFixed(1)} nodes in the one tree and ${quick.visits.toFixed(1)} in the other${less > 0 ? `, ${less} % fewer` : ''}. Both show the same picture: ${count(best.hits)} and ${count(quick.hits)} of ${plural(best.rays, 'ray')} meet the mesh.`,
+      words: 'The picture shows how many nodes each ray visits. Best puts every plane where a ray is expected to cost least; Quick tries fewer places. ' +
+        `An average ray of this camera visits ${best.visits.toFixed(1)} nodes in the one tree and ${quick.visits.toFixed(1)} in the other${less > 0 ? `, ${less} % fewer` : ''}. ` +
+        `Both show the same picture: ${count(best.hits)} and ${count(quick.hits)} of ${plural(best.rays, 'ray')} meet the mesh.`,
       facts: [['Nodes a ray, Best', best.visits.toFixed(1)], ['Nodes a ray, Quick', quick.visits.toFixed(1)], ['Expected cost, Best', best.cost.toFixed(1)], ['Expected cost, Quick', quick.cost.toFixed(1)],
         ['Building, Best', `${best.milliseconds.toFixed(1)} ms`], ['Building, Quick', `${quick.milliseconds.toFixed(1)} ms`]],
     };

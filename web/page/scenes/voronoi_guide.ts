@@ -173,6 +173,13 @@ export function voronoiStory(stage: Stage): Story {
     return { words, facts: facts(note, moment, note.kind === LEAF ? Math.sqrt(note.limit2) : Infinity) };
   }
 
+  function tellBack({ node, bound2, limit2, enters }: Note): string {
+    const below = belowOf(node);
+    const far = `Back to node ${node}, whose bit is the lowest one set. Its plane is ${length(Math.sqrt(bound2))} away, the radius ${length(Math.sqrt(limit2))}`;
+    if (enters) return `${far}: something nearer may be there, so down it goes.`;
+    return `${far}: nothing behind it can be nearer. ${below === undefined ? 'All below it is' : below === 1 ? 'One site is' : `${count(below)} sites are`} skipped.`;
+  }
+
   function showReturn(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
     const until = first + moment;
     const note = notes[until]!;
@@ -188,15 +195,12 @@ export function voronoiStory(stage: Stage): Story {
     for (const node of planesPassed) line(over, node, node === now);
     query(over, leaf.id, leaf.x, leaf.y, leaf.limit2);
     walked(figure, until);
-    const below = belowOf(note.node);
-    const skipped = below === undefined ? 'all below it' : plural(below, 'site');
     const before = leafBy(until);
     const better = !before || before.id !== note.id;
-    const words = note.kind === BACK
-      ? `Back to node ${note.node}, whose bit is the lowest one set. Its plane is ${length(Math.sqrt(note.bound2))} away, the radius ${length(Math.sqrt(note.limit2))}: ${note.enters ? 'something nearer may be there, so down it goes.' : `nothing behind it can be nearer. ${skipped} skipped.`}`
-      : note.kind === LEAF
-        ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${better ? `Site ${count(note.id)} is the nearest so far: the radius is ${length(Math.sqrt(note.limit2))} now.` : note.points === 1 ? 'It is not nearer: the radius stays.' : 'None of them is nearer: the radius stays.'}`
-        : `Node ${note.node}: along ${axisOf(note)} ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane.`;
+    const words = note.kind === BACK ? tellBack(note) : note.kind === LEAF
+      ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${better ? `Site ${count(note.id)} is the nearest so far: the radius is ${length(Math.sqrt(note.limit2))} now.`
+        : `${note.points === 1 ? 'It is not' : 'None of them is'} nearer: the radius stays.`}`
+      : `Node ${note.node}: along ${axisOf(note)} ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane.`;
     const end = until === notes.length - 1 ? ` No bit is left: site ${count(told.id)} is the nearest.` : '';
     return { words: words + end, facts: facts(note, until, Math.sqrt(leaf.limit2)) };
   }
@@ -206,7 +210,9 @@ export function voronoiStory(stage: Stage): Story {
     query(over, last.id, last.x, last.y, told.distance2);
     const [stackless, stack] = means;
     return {
-      words: `The shader looked at ${plural(told.pictureNodes, 'node')} for this pixel, as the walk told before did; that makes ${plural(told.points, 'distance')} in ${plural(told.leaves, 'leaf').replace('leafs', 'leaves')}; the brighter a pixel, the more nodes. A stack keeps each other side with its distance. Without one a bit a level does, and the distance is computed on the way back; both find the same sites.`,
+      words: `The shader looked at ${plural(told.pictureNodes, 'node')} for this pixel, as the walk told before did; that makes ` +
+        `${plural(told.points, 'distance')} in ${plural(told.leaves, 'leaf', 'leaves')}; the brighter a pixel, the more nodes. A stack keeps each other ` +
+        'side with its distance. Without one a bit a level does, and the distance is computed on the way back; both find the same sites.',
       facts: [['Distances, the straight way', count(told.sites)], ['Distances, on average', stackless!.points.toFixed(1)],
         ['Nodes without a stack, on average', stackless!.nodes.toFixed(1)], ['Nodes with one, on average', stack!.nodes.toFixed(1)]],
     };
