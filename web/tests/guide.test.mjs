@@ -430,4 +430,47 @@ describe('the stories of the scenes', { skip: executable ? false : 'no Chromium 
     await page.getByRole('button', { name: 'Leave' }).click();
     await page.waitForFunction(() => location.hash.includes('lacks=edited'));
   });
+
+  inTab('a story outlives a lost context, and leads back to WebGL 1', 'voronoi', { values: { sites: 500, motion: 0, webgl: 1, form: 'compact' } }, async (page) => {
+    await idle(page);
+    await page.keyboard.press('e');
+    await page.waitForSelector('.guide');
+    await shows(page, 1);
+    const said = await words(page);
+    await page.evaluate(() => {
+      const lose = window.sapwood.gl.getExtension('WEBGL_lose_context');
+      lose.loseContext();
+      setTimeout(() => lose.restoreContext(), 50);
+    });
+    await page.waitForFunction(() => !window.sapwood.running);
+    await page.waitForFunction(() => window.sapwood.running);
+    await idle(page);
+    assert.equal(await veil(page), '');
+    assert.equal(await words(page), said);
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => window.sapwood.running && window.sapwood.version === 1);
+    await page.waitForFunction(() => location.hash === '#voronoi?sites=500&motion=0&form=compact&webgl=1');
+  });
+
+  inTab('another scene ends a story, whose scene is as before when one comes back', 'compaction', { values: { explain: 99 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 5); // the last there is
+    await page.evaluate(() => (location.hash = 'voronoi?sites=200&motion=0'));
+    await page.waitForFunction(() => window.sapwood.scene.name === 'voronoi');
+    await idle(page);
+    assert.equal(await page.locator('.guide, .guide-over').count(), 0);
+    await page.evaluate(() => (location.hash = 'compaction'));
+    await page.waitForFunction(() => window.sapwood.scene.name === 'compaction');
+    await idle(page);
+    assert.deepEqual(await page.evaluate(() => [window.sapwood.values.size, window.sapwood.values.step]), ['64', 21]);
+  });
+
+  inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {
+    const at = () => page.locator('#guide-moment').inputValue().then(Number);
+    await page.waitForFunction(() => Number(document.querySelector('#guide-moment')?.value) > 2);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    const stopped = await at();
+    await page.waitForTimeout(500);
+    assert.equal(await at(), stopped);
+  });
 });
