@@ -1,6 +1,7 @@
 // Rays: every way to trace finds what brute force finds, bit for bit, and nothing slips through a closed mesh.
 #include "base/team.h"
 #include "cases.h"
+#include "ray/ops.h"
 #include "ray_oracle.h"
 #include "test.h"
 
@@ -82,6 +83,10 @@ static void check_part(const scene* s, int64_t first, int64_t count) {
         check_hit(s, hits + i, first + i, "first hits");
         CHECK_EQUAL(occluded[i], s->counts[first + i] > 0);
     }
+    CHECK_STATUS(sap_trace_first_cpu(s->tree, &(sap_ray_job){.rays = rays, .count = count, .hits = hits}), SAP_OK);
+    for (int64_t i = 0; i < count; i++) check_hit(s, hits + i, first + i, "first hits alone");
+    CHECK_STATUS(sap_trace_first_cpu(s->tree, &(sap_ray_job){.rays = rays, .count = count, .occluded = occluded}),
+                 SAP_ERROR_UNSUPPORTED);
     CHECK_STATUS(sap_trace_visits(s->tree, rays, count, hits, numbers), SAP_OK);
     for (int64_t i = 0; i < count; i++) {
         check_hit(s, hits + i, first + i, "visits");

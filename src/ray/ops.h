@@ -42,6 +42,7 @@ typedef struct sap_ray_ops {
 } sap_ray_ops;
 
 sap_status sap_trace_cpu(const sap_mesh_tree* tree, const sap_ray_job* job);
+sap_status sap_trace_first_cpu(const sap_mesh_tree* tree, const sap_ray_job* job); // first hits; else unsupported
 sap_status sap_closest_point_cpu(const sap_mesh_tree* tree, const sap_closest_job* job);
 sap_status sap_inside_cpu(const sap_mesh_tree* tree, const sap_inside_job* job);
 void sap_mesh_query_prepare_cpu(sap_mesh_query* query);

@@ -35,16 +35,6 @@ static sap_ray_run run_part(const ray_call* b, int64_t first) {
     return run;
 }
 
-// Traces by the shared walk, which counts visits.
-static void trace_visits(const sap_ray_run* run) {
-    for (int64_t i = 0; i < run->job.count; i++) {
-        sap_ray_result found = sap_ray_walk_cpu(run->tree, run->job.rays + i, run->magnitude, false);
-        run->job.hits[i] = found.triangle < 0 ? (sap_hit){__builtin_inff(), 0, 0, -1}
-                                              : (sap_hit){found.t, found.u, found.v, found.triangle};
-        run->job.visits[i] = found.visits;
-    }
-}
-
 // Keys of rays [first, first + count), or of those that are not answered at once; how many they are.
 static int64_t list_keys(const ray_call* b, const sap_ray_run* run, int64_t first, int count, sap_ray_key* keys) {
     const sap_mesh_tree_shape* s = &run->tree->shape;
@@ -77,7 +67,7 @@ static void trace_part(void* context, int64_t part, int32_t worker) {
     }
     SAP_ASSERT(b->keys.memory || run.job.visits || run.job.count <= LOCAL_KEYS);
     if (run.job.visits)
-        trace_visits(&run);
+        sap_rays_walk_cpu(&run);
     else
         trace_blocks(b, &run, keys, other);
     sap_progress_add(&b->progress, run.job.count);
