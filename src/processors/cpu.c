@@ -29,6 +29,7 @@
 #include "ray/ray.h"
 #include "render/ops.h"
 #include "render/photons/near.h"
+#include "render/photons/swarm.h"
 #include "set/ops.h"
 #include "set/search.h"
 #include "surface/ops.h"
@@ -42,8 +43,8 @@
 // In WebAssembly nothing exports prepared searches (sapwood/query.h), trees against trees, sets, clouds, instances, moved meshes or
 // pictures, and saved trees come from the same page as a rule: the code of these and of quick checks need not be downloaded. Nor is vector code for what
 // searches are told and for periods, which the shared walks know.
-// SAP_PAGE: of clouds what the page shows, and meshes that follow bones; but neither rays, which its GL device traces, nor
-// radii and boxes, and trees in single precision only.
+// SAP_PAGE: of clouds what the page shows, meshes that follow bones, and photons with the first hits of rays, of pictures nothing
+// else; but neither radii nor boxes, and trees in single precision only.
 // SAP_POINTS_ONLY: trees over points and compaction are all that the device can do, and the rest need not be linked.
 
 #define DECLARE(simd, bits)                                                                                            \
@@ -112,12 +113,12 @@
 #define PERIODIC_KERNELS(room, kind)                                                                                   \
     { &sap_##room##_periodic_walk, NULL, NULL }
 #if defined(SAP_PAGE)
-#define CLOUDS(kernels) (&(kernels))
+#define SHOWN(kernels) (&(kernels))
 #else
-#define CLOUDS(kernels) NULL
+#define SHOWN(kernels) NULL
 #endif
 #else
-#define CLOUDS(kernels) (&(kernels))
+#define SHOWN(kernels)  (&(kernels))
 #define NATIVE(kernels) (&(kernels))
 #define TOLD_KERNELS(room, kind)                                                                                       \
     { &sap_##room##_told_##kind, &sap_##room##_l1_##kind, &sap_##room##_linf_##kind }
@@ -139,13 +140,12 @@
         .nearest_explicit_periodic = NATIVE(sap_nearest_explicit_periodic_##simd##_f##bits),                           \
         .box = BOXES(sap_box_kernels_##simd##_f##bits), .pairs = NATIVE(sap_pairs_kernels_##simd##_f##bits),           \
         .pairs_periodic = NATIVE(sap_pair_walks_periodic_##simd##_f##bits),                                            \
-        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = CLOUDS(sap_cloud_kernels_##simd##_f##bits),          \
+        .set = NATIVE(sap_set_kernels_##simd##_f##bits), .cloud = SHOWN(sap_cloud_kernels_##simd##_f##bits),           \
         .gather = NATIVE(sap_gather_kernels_##simd##_f##bits),                                                         \
         .clusters = NATIVE(sap_clusters_kernels_##simd##_f##bits),                                                     \
-        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits),                                                     \
-        .align = CLOUDS(sap_align_kernels_##simd##_f##bits), .feature = NATIVE(sap_feature_kernels_##simd),            \
-        .project = NATIVE(sap_project_kernels_##simd),                                                                 \
-        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits), .near = NATIVE(sap_near_kernels_##simd),  \
+        .farthest = NATIVE(sap_farthest_kernels_##simd##_f##bits), .align = SHOWN(sap_align_kernels_##simd##_f##bits), \
+        .feature = NATIVE(sap_feature_kernels_##simd), .project = NATIVE(sap_project_kernels_##simd),                  \
+        .clusters_periodic = NATIVE(sap_clusters_periodic_##simd##_f##bits), .near = SHOWN(sap_near_kernels_##simd),   \
         .compact = &sap_compact_kernels_##simd##_f##bits, MESH_KERNELS(simd)                                           \
     }
 #define INSTRUCTION_SET(simd)                                                                                          \
@@ -243,15 +243,20 @@ static const sap_mesh_ops mesh = {
     .refit = sap_mesh_refit_cpu,
 #endif
 };
-#if !defined(SAP_PAGE)
 static const sap_ray_ops ray = {
+#if defined(SAP_PAGE)
+    .trace = sap_trace_first_cpu,
+#else
     .trace = sap_trace_cpu,
     .closest = sap_closest_point_cpu,
     .inside = sap_inside_cpu,
+#endif
 #if !defined(__EMSCRIPTEN__)
     .prepare = sap_mesh_query_prepare_cpu,
 #endif
 };
+#if defined(SAP_PAGE)
+static const sap_render_ops render = {.photons = &sap_photon_ops_cpu};
 #endif
 static const sap_surface_ops surface = {.extract = sap_surface_cpu};
 #endif
@@ -284,12 +289,12 @@ const sap_processor_table sap_cpu_table = {
 #if !defined(SAP_POINTS_ONLY)
             .mesh = &mesh,
             .surface = &surface,
-#if !defined(SAP_PAGE)
             .ray = &ray,
-#endif
 #endif
 #if !defined(__EMSCRIPTEN__)
             .render = &sap_render_ops_cpu,
+#elif defined(SAP_PAGE)
+            .render = &render,
 #endif
         },
 };

@@ -203,7 +203,5 @@ const sap_render_ops sap_render_ops_cpu = {.begin = cpu_begin,
                                            .sum_pixels = cpu_sum_pixels,
                                            .develop = cpu_develop,
                                            .fetch = cpu_fetch,
-#if !defined(__EMSCRIPTEN__) // a page lights nothing by photons
                                            .photons = &sap_photon_ops_cpu,
-#endif
                                            .develop_heat = cpu_develop_heat};

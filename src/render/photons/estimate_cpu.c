@@ -152,11 +152,12 @@ sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* po
                                     const sap_photon_search* search, float* light) {
     const bool near = map->sides && search->k <= SAP_NEAR_MOST, many = points->count > SAP_NEAR_FEW;
     look l = {.map = map, .points = points};
+    if (near && search->k) return sap_photons_nearest_cpu(map, points, normals, search, light);
     memset(light, 0, (size_t)points->count * 3 * sizeof *light);
     if (map->info.count == 0) return SAP_OK;
     l.rows = (sap_photon_rows){.photons = map->photons, .search = *search, .normals = normals, .light = light};
     // Without k all points may be gone through twice.
-    l.progress = sap_progress_begin(map->device, (near && many && !search->k ? 2 : 1) * points->count);
+    l.progress = sap_progress_begin(map->device, (near && many ? 2 : 1) * points->count);
     const sap_status status = near ? look_near(&l) : look_rounds(&l, NULL);
     if (status != SAP_OK || !many || sap_progress_finish(&l.progress)) return status;
     return sap_fail(map->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");

@@ -181,3 +181,19 @@ sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, c
     sap_scratch_give(device, &order.scratch);
     return status;
 }
+
+sap_status sap_photons_nearest_cpu(const sap_photons* map, const sap_points* points, const float* normals,
+                                   const sap_photon_search* search, float* light) {
+    if (search->k < 1 || search->k > SAP_NEAR_MOST)
+        return sap_unsupported(map->device, "look up other than up to 1024 nearest photons");
+    memset(light, 0, (size_t)points->count * 3 * sizeof *light);
+    if (map->info.count == 0) return SAP_OK;
+    const sap_photon_rows rows = {.photons = map->photons, .search = *search, .normals = normals, .light = light};
+    sap_progress_state progress = sap_progress_begin(map->device, points->count);
+    sap_scratch scratch = {0};
+    uint8_t* open;
+    const sap_status status = sap_near_estimate(map, points, &rows, &progress, &scratch, &open);
+    sap_scratch_give(map->device, &scratch);
+    if (status != SAP_OK || points->count <= SAP_NEAR_FEW || sap_progress_finish(&progress)) return status;
+    return sap_fail(map->device, SAP_ERROR_CANCELLED, "the progress callback asked to stop");
+}

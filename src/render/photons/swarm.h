@@ -69,6 +69,9 @@ sap_status sap_near_estimate(const sap_photons* map, const sap_points* points, c
 
 sap_status sap_photons_estimate_cpu(const sap_photons* map, const sap_points* points, const float* normals,
                                     const sap_photon_search* search, float* light);
+// The same where map->sides are made and search->k is not 0; SAP_ERROR_UNSUPPORTED where it is 0 or above SAP_NEAR_MOST.
+sap_status sap_photons_nearest_cpu(const sap_photons* map, const sap_points* points, const float* normals,
+                                   const sap_photon_search* search, float* light);
 sap_status sap_photons_estimate_cuda(const sap_photons* map, const sap_points* points, const float* normals,
                                      const sap_photon_search* search, float* light);
 sap_status sap_lighting_add_cpu(sap_picture* picture);

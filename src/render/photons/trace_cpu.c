@@ -211,5 +211,9 @@ const sap_photon_ops sap_photon_ops_cpu = {.make_room = make_room,
                                            .leave = leave,
                                            .meet = meet,
                                            .sort = sort,
+#if defined(__EMSCRIPTEN__) // where code is downloaded, and draws no pictures
+                                           .estimate = sap_photons_nearest_cpu};
+#else
                                            .estimate = sap_photons_estimate_cpu,
                                            .add_light = sap_lighting_add_cpu};
+#endif
