@@ -8,6 +8,7 @@ const pictures = [
   { name: 'web-isosurface', at: '#isosurface', dark: true },
   { name: 'web-rays', at: '#rays', dark: true },
   { name: 'web-cloud', at: '#cloud', dark: false, steps: 30 },
+  { name: 'web-photons', at: '#photons?show=light&thing=knot&matter=tinted&caustics=400000', dark: true },
 ];
 
 const [folder, out] = process.argv.slice(2);

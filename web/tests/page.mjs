@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { patience } from './browser.mjs';
 
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
-export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud'];
+export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud', 'photons'];
 // What scenes say of a picture that brute force, or the CPU, finds right.
 const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
 

@@ -10,8 +10,8 @@ import { drop, folder, idle, isRight, open, pixels, said, scenes, veil, verify }
 import { serve } from './serve.mjs';
 
 const skip = executable ? false : 'no Chromium here';
-const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 } };
-const heaviest = 450e3; // bytes of the page, compressed; 400 KB before the scene of clouds, which takes 35 of the library and 20 itself; 4 for meshes that move; 2 for walks with a stack; 18 for stories, and 12 for what opens and C tells them
+const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 }, photons: { photons: 2000, caustics: 2000, k: 20 } };
+const heaviest = 450e3; // bytes of the page, compressed; 400 KB before the scene of clouds, which takes 35 of the library and 20 itself; 4 for meshes that move; 2 for walks with a stack; 18 for stories, and 12 for what opens and C tells them; 34 for photons
 
 let server;
 before(async () => {

@@ -1,4 +1,4 @@
-// Pictures of the page for people to look at: five scenes, light and dark, as wide as a phone, a tablet and a desk, into
+// Pictures of the page for people to look at: six scenes, light and dark, as wide as a phone, a tablet and a desk, into
 // build/web/screens.
 //
 //   node web/tests/screens.mjs [swiftshader|llvmpipe]

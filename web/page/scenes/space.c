@@ -11,7 +11,7 @@ static const char copy_text[] =
 static float dot(const float a[3], const float b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 // A perspective of 32 degrees about the middle of the box.
-static void look(page_space* s, const page_view* v) {
+void page_space_look(page_space* s, int32_t width, int32_t height, const page_view* v) {
     float middle[3], radius = 0;
     for (int i = 0; i < 3; i++) {
         middle[i] = 0.5f * (s->from[i] + s->to[i]);
@@ -19,7 +19,7 @@ static void look(page_space* s, const page_view* v) {
     }
     radius = sqrtf(radius);
     const float yaw = (float)v->yaw, pitch = (float)v->pitch;
-    const float aspect = (float)s->width / (float)s->height, tangent = 0.28675f;
+    const float aspect = (float)width / (float)height, tangent = 0.28675f;
     const float fit = tangent * fminf(1, aspect), distance = 0.72f * radius / ((float)v->zoom * fit) + 0.3f * radius;
     const float cp = cosf(pitch), sp = sinf(pitch), cy = cosf(yaw), sy = sinf(yaw);
     const float back[3] = {cp * cy, cp * sy, sp}, right[3] = {-sy, cy, 0}, up[3] = {-sp * cy, -sp * sy, cp};
@@ -113,7 +113,7 @@ bool page_space_begin(page_space* s, int32_t width, int32_t height, const page_v
     if (!s->copy) s->copy = page_program(NULL, copy_text, "");
     if (!s->copy) return false;
     make_targets(s, width, height);
-    look(s, view);
+    page_space_look(s, width, height, view);
     s->fine = fine;
     page_space_enter(s);
     const float* paper = page_colors[PAGE_COLOR_PAPER];

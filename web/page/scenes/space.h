@@ -25,6 +25,9 @@ typedef struct page_view {
     double yaw, pitch, zoom, shift_x, shift_y;
 } page_view;
 
+// Looks at a box that is set, for a picture of so many pixels: sets eye, project, turn, tangent and depths, without a
+// context too.
+void page_space_look(page_space* space, int32_t width, int32_t height, const page_view* view);
 // Begins a picture of so many pixels: makes what is missing, looks, and clears. False, with a sentence: it failed.
 bool page_space_begin(page_space* space, int32_t width, int32_t height, const page_view* view, bool fine);
 // What is drawn now goes into the picture, with a test of depth; and after that no more.

@@ -311,7 +311,7 @@ export class Shell implements Host, Stage {
     return this.jobs.run(name, numbers, options).then((answer) => {
       if (generation !== this.generation) throw new Superseded('Another scene was chosen.');
       return answer;
-    }).finally(() => this.rest());
+    }).finally(() => void setTimeout(() => this.rest())); // a scene may ask for the next one first
   }
 
   // ---- Stories (guide.ts)
