@@ -6,8 +6,8 @@
 #   build/web/package/sapwood-threads.wasm               sapwood.wasm for several threads, with web/threads/*.c
 #   build/web/package/gl.js (+ .wasm)                    web/gl/*.c: trees as textures, compaction and surfaces in WebGL,
 #                                                        through Emscripten's glue; one kind, for its loops are shaders
-#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds
-#                                                        and skins, through Emscripten's glue
+#   build/web/page/page.js, page-plain.js (+ .wasm)      web/page/**/*.c with the GL device and a CPU that knows clouds,
+#                                                        skins and photons, through Emscripten's glue
 
 # The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, those
 # that align clouds an eighth, and as fast.
@@ -128,8 +128,8 @@ target_link_options(web_gl PRIVATE ${sapwood_web_memory} -Oz -sMODULARIZE=1 -sEX
 set_target_properties(web_gl PROPERTIES OUTPUT_NAME gl SUFFIX .js RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 add_dependencies(web_modules web_gl)
 
-# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds and skins,
-# too, and its GL device keeps no surfaces.
+# The page: one module for the thread that draws and for the worker that builds trees. Its CPU knows clouds, skins
+# and photons, too, and its GL device keeps no surfaces.
 add_library(sapwood_page_device OBJECT ${PROJECT_SOURCE_DIR}/src/processors/cpu.c ${PROJECT_SOURCE_DIR}/src/processors/gl.c)
 target_link_libraries(sapwood_page_device PRIVATE sapwood_inside)
 target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE -Os)

@@ -11,8 +11,8 @@ const float photons_room_upper[3] = {2, 2, 3};
 void photons_frame_room(page_space* space) {
     for (int a = 0; a < 3; a++) {
         const float upper = photons_room_upper[a], lower = a < 2 ? -upper : 0;
-        space->from[a] = lower - 0.12f * upper;
-        space->to[a] = upper + 0.12f * upper;
+        space->from[a] = lower - 0.17f * upper;
+        space->to[a] = upper + 0.17f * upper;
     }
 }
 

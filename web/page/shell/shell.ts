@@ -183,7 +183,9 @@ export class Shell implements Host, Stage {
     document.querySelector('h1')!.textContent = scene.title;
     $('about').textContent = scene.about;
     for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a')) {
-      if (link.hash === `#${scene.name}`) link.setAttribute('aria-current', 'page');
+      const here = link.hash === `#${scene.name}`;
+      if (here) link.parentElement!.scrollLeft = link.offsetLeft - link.parentElement!.offsetLeft - 40; // tabs may be wider than a phone
+      if (here) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
     }
     $('searching').textContent = scene.search ?? 'search';
