@@ -24,7 +24,7 @@ typedef struct scene {
     cloud points;
     int32_t ranks, gpus;
     owners give;
-    bool with_ids, staged;
+    bool with_ids, staged, all_ks;
     sap_tree_options options;
     uint64_t chance;
 } scene;
@@ -213,19 +213,34 @@ static void compare_nearest(const scene* s, const sap_cluster_tree* a, const sap
     CHECK(same(&x, &y, a));
     answer_free(&x);
     answer_free(&y);
-    search.k = 1 + (int32_t)(s->chance / 64 % 6);
-    search.with_self = s->chance % 2;
-    x = answer_make(a, (size_t)info.count_here, search.k), y = answer_make(a, (size_t)info.count_here, search.k);
-    CHECK_STATUS(ask_self(a, &search, &x, true, true), SAP_OK);
-    CHECK_STATUS(ask_self(b, &search, &y, true, true), SAP_OK);
+}
+
+// The same for the points themselves.
+static void compare_self(const sap_cluster_tree* a, const sap_cluster_tree* b, const sap_search* search) {
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(b, &info), SAP_OK);
+    answer x = answer_make(a, (size_t)info.count_here, search->k),
+           y = answer_make(a, (size_t)info.count_here, search->k);
+    CHECK_STATUS(ask_self(a, search, &x, true, true), SAP_OK);
+    CHECK_STATUS(ask_self(b, search, &y, true, true), SAP_OK);
     CHECK(same(&x, &y, a));
     memset(y.ids, 0, y.cells * sizeof *y.ids);
     memset(y.near, 0, y.cells * sizeof(float));
-    CHECK_STATUS(ask_self(b, &search, &y, true, false), SAP_OK);
-    CHECK_STATUS(ask_self(b, &search, &y, false, true), SAP_OK);
+    CHECK_STATUS(ask_self(b, search, &y, true, false), SAP_OK);
+    CHECK_STATUS(ask_self(b, search, &y, false, true), SAP_OK);
     CHECK(same(&x, &y, a));
     answer_free(&x);
     answer_free(&y);
+}
+
+static void compare_selves(const scene* s, const sap_cluster_tree* a, const sap_cluster_tree* b) {
+    static const int32_t ks[] = {1, 7, 8, 11, 16, 17};
+    const double radii[] = {0, 0, 0.25, INFINITY};
+    const sap_search one = {
+        .k = 1 + (int32_t)(s->chance / 64 % 6), .radius = radii[s->chance / 4 % 4], .with_self = s->chance % 2};
+    compare_self(a, b, &one);
+    for (int i = 0; i < 24 && s->all_ks; i++)
+        compare_self(a, b, &(sap_search){.k = ks[i / 4], .radius = i % 2 ? 0.05 : 0, .with_self = i / 2 % 2});
 }
 
 static void compare_found(const sap_cluster_neighbors* a, const sap_cluster_neighbors* b) {
@@ -323,6 +338,7 @@ static void* run_rank(void* argument) {
         compare_pieces(expected, tree);
         cloud queries = queries_of(s, rank);
         compare_nearest(s, expected, tree, &queries, there);
+        compare_selves(s, expected, tree);
         compare_radius(s, expected, tree, &queries);
         if (s->points.count <= 1000) compare_pairs(expected, tree);
         if (s->points.count <= 5000) {
@@ -422,6 +438,25 @@ TEST(large_parts) {
     s.points = cloud_of_family(FAMILY_UNIFORM, 40001, 3, 32, 0, s.chance);
     run_scene(&s);
     cloud_free(&s.points);
+}
+
+// The walk that writes rows over ranks itself, lists of all its lengths, and what is searched without it.
+TEST(points_ask_leaf_by_leaf) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    for (int32_t dims = 2; dims <= 5; dims++)
+        for (int32_t ranks = 1; ranks <= 4; ranks *= 2) {
+            scene s = {.gpus = gpus, .ranks = ranks, .give = OWNERS_RANDOM, .with_ids = dims % 2, .all_ks = true};
+            s.chance = (uint64_t)(8 * dims + ranks);
+            // Few points: lists that are not filled.
+            for (int64_t count = 30; count <= 900; count *= 30) {
+                s.points = cloud_of_family(FAMILY_UNIFORM, count, dims, 32, 0, s.chance);
+                NOTE("dims %d ranks %d points %d", (int)dims, (int)ranks, (int)count);
+                run_scene(&s);
+                cloud_free(&s.points);
+            }
+        }
+    NOTE("%s", "");
 }
 
 // ---- Failures

@@ -2,6 +2,7 @@
 // whose boxes are not farther than the k-th point found there. Points that a rank holds are answered where they lie, and
 // only those near a border are sent.
 #include "cluster/near_cuda.cuh"
+#include "cluster/near_leaves_cuda.h"
 
 extern "C" {
 #include "cluster/cluster.h"
@@ -258,19 +259,18 @@ static void ask_others(near_search* n, const near_border<real>& border, const ne
     }
 }
 
-// Round 2: lists the queries that may reach beyond the rank that answered them, and asks the others. places, ids: as for
-// near_mark.
+// Room for the marks of so many queries, none of which is marked yet.
+static uint32_t* take_marks(near_search* n, int64_t count) {
+    sap_cuda_fill(&n->call, n->counts, 0, sizeof *n->counts);
+    return (uint32_t*)sap_cuda_take(&n->call, (size_t)(count / SAP_WARP + 1) * sizeof(uint32_t));
+}
+
+// Round 2: asks the others for the queries that are marked.
 template <typename real, typename source>
-static void cross(near_search* n, const source& from, const int32_t* places, const int64_t* ids,
-                  const near_rows<real>& rows) {
+static void cross(near_search* n, const source& from, const uint32_t* marks, const near_rows<real>& rows) {
     sap_cuda_call* call = &n->call;
-    const sap_cuda_grid grid = sap_cuda_grid_for(from.count, NEAR_THREADS);
     unsigned long long marked = 0;
     near_border<real> border = {NULL, NULL, NULL, NULL, 0};
-    uint32_t* marks = (uint32_t*)sap_cuda_take(call, (size_t)(from.count / SAP_WARP + 1) * sizeof *marks);
-    sap_cuda_fill(call, n->counts, 0, sizeof *n->counts);
-    sap_cuda_launch(call, near_mark<real, source>, grid, top_of<real>(n), from, places, ids, rows, (real)n->limit2,
-                    marks, n->counts);
     sap_cuda_fetch(call, &marked, n->counts, sizeof marked);
     if (call->status == SAP_OK) border.count = (int64_t)marked;
     border.coords = (real*)sap_cuda_take(call, (size_t)border.count * (size_t)n->tree->dims * sizeof(real));
@@ -278,9 +278,20 @@ static void cross(near_search* n, const source& from, const int32_t* places, con
     border.home = (int32_t*)sap_cuda_take(call, (size_t)border.count * sizeof(int32_t));
     border.bound = (real*)sap_cuda_take(call, (size_t)border.count * sizeof(real));
     sap_cuda_fill(call, n->counts, 0, sizeof *n->counts);
-    sap_cuda_launch(call, near_list<real, source>, grid, from, (int)n->tree->dims, (const uint32_t*)marks, rows,
-                    (real)n->limit2, n->counts, border);
+    if (border.count)
+        sap_cuda_launch(call, near_list<real, source>, sap_cuda_grid_for(from.count, NEAR_THREADS), from,
+                        (int)n->tree->dims, marks, rows, (real)n->limit2, n->counts, border);
     ask_others<real>(n, border, rows);
+}
+
+// Marks the queries that may reach beyond the rank that answered them, and asks the others. places, ids: as for near_mark.
+template <typename real, typename source>
+static void mark_and_cross(near_search* n, const source& from, const int32_t* places, const int64_t* ids,
+                           const near_rows<real>& rows) {
+    uint32_t* marks = take_marks(n, from.count);
+    sap_cuda_launch(&n->call, near_mark<real, source>, sap_cuda_grid_for(from.count, NEAR_THREADS), top_of<real>(n),
+                    from, places, ids, rows, (real)n->limit2, marks, n->counts);
+    cross<real>(n, from, (const uint32_t*)marks, rows);
 }
 
 template <typename real>
@@ -289,7 +300,7 @@ static void search_rows(near_search* n, const near_queries<real>& q, const near_
     near_queries<real> asked = q;
     ask_home<real>(n, q, home, rows);
     asked.home = home;
-    cross<real>(n, asked, NULL, NULL, rows);
+    mark_and_cross<real>(n, asked, NULL, NULL, rows);
 }
 
 // ---- Calls
@@ -355,22 +366,48 @@ static sap_status nearest_self_of(const sap_tree* tree, const sap_search* search
     return sap_nearest_self_f64(tree, search, ids, distance2);
 }
 
+// By the walk that writes such rows itself, if there is a kernel for it.
+template <typename real>
+static bool self_of_leaves(near_search* n, const sap_cluster_piece* piece, const near_rows<real>& rows) {
+    const size_t cell = 2 * (size_t)n->tree->dims * sizeof(real);
+    sap_near_leaves l;
+    if (!sap_near_leaves_fits(piece->tree, n->search.k)) return false;
+    memset((void*)&l, 0, sizeof l);
+    l.tree = piece->tree;
+    l.names = piece->there;
+    l.cell = n->tree->top.cells + (size_t)piece->subtree * cell;
+    l.k = n->search.k;
+    l.with_self = n->search.with_self;
+    l.limit2 = n->limit2;
+    l.ids = rows.ids;
+    l.distance2 = rows.distance2;
+    l.queries = sap_cuda_queries_from(&n->call, piece->tree, piece->tree);
+    l.marks = take_marks(n, l.queries.count);
+    l.marked = n->counts;
+    sap_near_leaves_cuda(&n->call, &l);
+    const near_leaves<real> from = {(const real*)l.queries.coords, l.queries.rows, l.queries.count,
+                                    n->tree->comm->rank};
+    cross<real>(n, from, (const uint32_t*)l.marks, rows);
+    return true;
+}
+
 // Of the one subtree that this rank holds, if it holds any.
 template <typename real> static void self_of_one(near_search* n, int64_t* ids, void* distance2) {
     const sap_cluster_piece* piece = n->tree->piece_count ? &n->tree->pieces[0] : NULL;
     const int64_t count = piece ? piece->count : 0;
     sap_cuda_call* call = &n->call;
     const near_rows<real> rows = rows_out<real>(n, count, ids, distance2, true);
-    int32_t* places = (int32_t*)sap_cuda_take(call, (size_t)(count * rows.k) * sizeof *places);
     if (!count) {
         const near_queries<real> none = {NULL, 0, 0, NULL};
-        cross<real>(n, none, NULL, NULL, rows);
+        mark_and_cross<real>(n, none, NULL, NULL, rows);
         return;
     }
+    if (self_of_leaves<real>(n, piece, rows)) return;
+    int32_t* places = (int32_t*)sap_cuda_take(call, (size_t)(count * rows.k) * sizeof *places);
     sap_progress_mute(true);
     if (call->status == SAP_OK) call->status = nearest_self_of(piece->tree, &n->search, places, rows.distance2);
     sap_progress_mute(false);
-    cross<real>(n, points_of<real>(n->tree, piece), places, piece->there, rows);
+    mark_and_cross<real>(n, points_of<real>(n->tree, piece), places, piece->there, rows);
 }
 
 // Lists the points of all subtrees, and their ids.

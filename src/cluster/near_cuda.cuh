@@ -66,6 +66,19 @@ template <typename real> struct near_points {
     }
 };
 
+// The same once they have been listed.
+template <typename real> struct near_leaves {
+    const real* coords;
+    const int32_t* rows;
+    int64_t count;
+    int rank;
+    __device__ __forceinline__ int64_t row(int64_t i) const { return rows[i]; }
+    __device__ __forceinline__ int home_of(int64_t) const { return rank; }
+    __device__ __forceinline__ void read(int64_t i, int dims, real* to) const {
+        for (int a = 0; a < dims; a++) to[a] = coords[i * dims + a];
+    }
+};
+
 // Queries that reach beyond their own rank.
 template <typename real> struct near_border {
     real* coords;
