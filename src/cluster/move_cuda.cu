@@ -4,7 +4,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-enum { PACK_WARPS = SHARE_THREADS / SAP_WARP, FEW_PIECES = SAP_WARP };
+enum { PACK_WARPS = SHARE_THREADS / SAP_WARP, FEW_PIECES = SAP_WARP, PACK_ROUNDS = 4, PACK_AT_ONCE = 40, SUM_EACH = 8 };
 
 // Where a warp's points of each piece go. Of few pieces, lane p has the counter of piece p; of many, memory has.
 typedef struct pack_counter {
@@ -30,25 +30,30 @@ static __device__ __forceinline__ long long pack_add(pack_counter* c, int piece,
     return at;
 }
 
-// The part of the rows that a warp looks at, and in rounds of a warp what each lane does with its own.
+// The part of the rows that a warp looks at, and in rounds of a warp what each lane does with its own. The labels of several
+// rounds are asked for at once.
 template <typename real, typename sink>
 static __device__ __forceinline__ void pack_rows(const share_view<real>& v, const int32_t* place, int64_t chunk,
                                                  pack_counter* c, const sink& put) {
     const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
     const int64_t end = min((warp + 1) * chunk, v.count);
-    for (int64_t first = warp * chunk; first < end; first += SAP_WARP) {
-        const int64_t row = first + sap_lane();
-        const int label = row < end ? v.label(row) : SAP_SHARE_NONE;
-        int piece = -1;
-        if (row < end && !v.labels) piece = 0;
-        if (row < end && v.labels && label != SAP_SHARE_NONE) piece = label ? place[label - SAP_SHARE_PIECES] : 0;
-        unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
-        while (waiting) {
-            const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
-            const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
-            const long long at = pack_add(c, now, alike);
-            if (piece == now) put(v, row, now, at + __popc(alike & sap_lanes_below()));
-            waiting &= ~alike;
+    for (int64_t first = warp * chunk + sap_lane(); first - sap_lane() < end; first += PACK_ROUNDS * SAP_WARP) {
+        int label[PACK_ROUNDS];
+#pragma unroll
+        for (int i = 0; i < PACK_ROUNDS; i++)
+            label[i] = first + i * SAP_WARP < end ? v.label(first + i * SAP_WARP) : SAP_SHARE_NONE;
+#pragma unroll
+        for (int i = 0; i < PACK_ROUNDS; i++) {
+            int piece = -1;
+            if (label[i] != SAP_SHARE_NONE) piece = label[i] ? place[label[i] - SAP_SHARE_PIECES] : 0;
+            unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
+            while (waiting) {
+                const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
+                const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
+                const long long at = pack_add(c, now, alike);
+                if (piece == now) put(v, first + i * SAP_WARP, now, at + __popc(alike & sap_lanes_below()));
+                waiting &= ~alike;
+            }
         }
     }
 }
@@ -75,15 +80,21 @@ static __global__ void __launch_bounds__(SHARE_THREADS) pack_sum(int pieces, int
     const int piece = (int)(blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP), lane = sap_lane();
     if (piece >= pieces) return;
     long long before = 0;
-    for (int64_t first = 0; first < warps; first += SAP_WARP) {
-        const int64_t i = first + lane;
-        const long long own = i < warps ? counts[piece * warps + i] : 0;
-        long long sum = own;
+    for (int64_t first = 0; first < warps; first += SAP_WARP * SUM_EACH) {
+        long long own[SUM_EACH], all = 0;
+        long long* at = counts + piece * warps + first + lane * SUM_EACH;
+        const int64_t some = warps - first - lane * SUM_EACH;
+#pragma unroll
+        for (int i = 0; i < SUM_EACH; i++) all += own[i] = i < some ? at[i] : 0;
+        long long sum = all;
         for (int step = 1; step < SAP_WARP; step *= 2) {
             const long long other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned int)step);
             if (lane >= step) sum += other;
         }
-        if (i < warps) counts[piece * warps + i] = before + sum - own;
+        long long to = before + sum - all;
+#pragma unroll
+        for (int i = 0; i < SUM_EACH; to += own[i++])
+            if (i < some) at[i] = to;
         before += __shfl_sync(SAP_ALL_LANES, sum, SAP_WARP - 1);
     }
 }
@@ -95,12 +106,20 @@ typedef struct pack_room {
 
 // Writes a point: its coordinates, and its row, or its id if ids were given.
 struct pack_put {
+    enum { AT_ONCE = 4 }; // coordinates are asked for, before any is written
     const pack_room* rooms;
     template <typename real>
     __device__ __forceinline__ void operator()(const share_view<real>& v, int64_t row, int piece, long long at) const {
         const pack_room room = rooms[piece];
-        real* to = (real*)room.coords + at * v.dims;
-        for (int a = 0; a < v.dims; a++) to[a] = v.coords[row * v.stride + a];
+        const real* from = v.coords + row * v.stride;
+        real *to = (real*)room.coords + at * v.dims, x[AT_ONCE];
+        for (int a = 0; a < v.dims; a += AT_ONCE) {
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++) x[i] = a + i < v.dims ? from[a + i] : 0;
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; i++)
+                if (a + i < v.dims) to[a + i] = x[i];
+        }
         if (v.ids)
             ((int64_t*)room.ids)[at] = v.ids[row];
         else
@@ -204,7 +223,7 @@ extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
     m->id_bytes = m->ids_are_given ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(int32_t);
     make_room(s, m);
     // Parts of at least a few rounds, for as many warps as a GPU has at once.
-    s->chunk = call->status == SAP_OK ? s->rows.count / (16 * (int64_t)call->cuda->multiprocessors) : 0;
+    s->chunk = call->status == SAP_OK ? s->rows.count / (PACK_AT_ONCE * (int64_t)call->cuda->multiprocessors) : 0;
     s->chunk = (s->chunk < 16 * SAP_WARP ? 16 * SAP_WARP : (s->chunk + SAP_WARP - 1) / SAP_WARP * SAP_WARP);
     s->warps = (s->rows.count + s->chunk - 1) / s->chunk;
     if (call->status != SAP_OK || !s->rows.count) return call->status;
