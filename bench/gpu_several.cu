@@ -1,7 +1,8 @@
-// One tree over several GPUs of one host, beside the same tree on one of them: builds, and the nearest points of all points.
-// The points of each rank are anywhere in the unit cube, so that half of them, on two GPUs, have to move. All answers are
-// compared by a sum over their bits. --engine nccl: messages go through NCCL (libnccl.so.2, where the loader looks) instead
-// of copies between threads.
+// One tree over several GPUs of one host, beside the same tree on one of them: builds, rebuilds, and the nearest points of
+// all points. The points of each rank are anywhere in the unit cube, so that half of them, on two GPUs, have to move; before
+// a rebuild some of those that a rank holds jump, so that one in twenty changes sides. All answers are compared by a sum
+// over their bits. --engine nccl: messages go through NCCL (libnccl.so.2, where the loader looks) instead of copies between
+// threads.
 #include "sapwood/cluster.h"
 #include <algorithm>
 #include <cstdio>
@@ -51,6 +52,15 @@ static __global__ void make_points(float* coords, int64_t first, int64_t count, 
         coords[i] = (float)(mixed((uint64_t)(first * dims + i)) >> 40) * 0x1p-24f;
 }
 
+// Puts some points anywhere, so many of 2^32.
+static __global__ void jump(float* coords, const int64_t* ids, int64_t count, int dims, uint64_t turn, uint64_t some) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (int64_t)gridDim.x * blockDim.x) {
+        uint64_t chance = mixed((uint64_t)ids[i] ^ mixed(turn));
+        if (chance >> 32 >= some) continue;
+        for (int a = 0; a < dims; a++) coords[i * dims + a] = (float)((chance = mixed(chance)) >> 40) * 0x1p-24f;
+    }
+}
+
 template <typename id>
 static __global__ void add_up(const int64_t* own, const id* ids, const float* distance2, int64_t rows, int k,
                               unsigned long long* sum) {
@@ -66,6 +76,7 @@ static __global__ void add_up(const int64_t* own, const id* ids, const float* di
 
 typedef struct times {
     double build, rebuild, self, reduction;
+    double moved; // points that changed sides in a rebuild, on this rank
     unsigned long long sum;
 } times;
 
@@ -143,6 +154,36 @@ static times one_gpu(int64_t count, bool self) {
 
 static pthread_barrier_t barrier;
 
+// Rebuilds over the points held, each time after some have jumped: seconds each.
+static std::vector<double> time_rebuilds(sap_cluster_tree* tree, double* moved) {
+    std::vector<double> rebuilt;
+    sap_cluster_info info;
+    SAP(sap_cluster_describe(tree, &info));
+    const int64_t most = info.count_here + info.count_here / 8 + 1024;
+    float* coords;
+    int64_t* ids;
+    GPU(cudaMalloc(&coords, (size_t)most * (size_t)dims * sizeof *coords));
+    GPU(cudaMalloc(&ids, (size_t)most * sizeof *ids));
+    for (int i = 0; i < runs + 2; i++) {
+        SAP(sap_cluster_points(tree, ids, coords));
+        const uint64_t some = gpus > 1 ? (uint64_t)(0x1p32 / 20 * gpus / (gpus - 1)) : 0;
+        jump<<<2048, 256>>>(coords, ids, info.count_here, dims, (uint64_t)i + 1, some);
+        GPU(cudaDeviceSynchronize());
+        const sap_points held = {coords, info.count_here, dims, 0};
+        pthread_barrier_wait(&barrier);
+        const double begin = now();
+        SAP(sap_cluster_rebuild(tree, held, ids));
+        pthread_barrier_wait(&barrier);
+        rebuilt.push_back(now() - begin);
+        SAP(sap_cluster_describe(tree, &info));
+        expect(info.count_here <= most, "a rank holds more than its share");
+    }
+    *moved = (double)info.moved;
+    GPU(cudaFree(coords));
+    GPU(cudaFree(ids));
+    return rebuilt;
+}
+
 typedef struct member {
     pthread_t thread;
     int rank;
@@ -202,13 +243,15 @@ static void* run_rank(void* argument) {
     m->found.self = median(std::vector<double>(searched.begin() + 1, searched.end()));
     m->found.sum = sum_of<int64_t>(own, ids, distance2, info.count_here);
     m->found.reduction = time_reduction(m->comm);
-    sap_cluster_free(tree);
-    sap_comm_close(m->comm);
-    sap_device_close(device);
     GPU(cudaFree(coords));
     GPU(cudaFree(ids));
     GPU(cudaFree(own));
     GPU(cudaFree(distance2));
+    const std::vector<double> rebuilt = time_rebuilds(tree, &m->found.moved);
+    m->found.rebuild = median(std::vector<double>(rebuilt.begin() + 2, rebuilt.end()));
+    sap_cluster_free(tree);
+    sap_comm_close(m->comm);
+    sap_device_close(device);
     return NULL;
 }
 
@@ -232,8 +275,10 @@ static times several_gpus() {
     for (int r = 0; r < gpus; r++) {
         pthread_join(ranks[r].thread, NULL);
         result.build = std::max(result.build, ranks[r].found.build);
+        result.rebuild = std::max(result.rebuild, ranks[r].found.rebuild);
         result.self = std::max(result.self, ranks[r].found.self);
         result.reduction = std::max(result.reduction, ranks[r].found.reduction);
+        result.moved += ranks[r].found.moved;
         result.sum += ranks[r].found.sum;
     }
     pthread_barrier_destroy(&barrier);
@@ -265,6 +310,8 @@ int main(int argc, char** argv) {
     printf("  %d GPUs, %s: build %.2f (%.2f x), the %d nearest of all points %.2f (%.2f x), both %.2f x\n", gpus,
            by_nccl ? "NCCL" : "threads", 1e3 * many.build, one.build / many.build, neighbours, 1e3 * many.self,
            one.self / many.self, (one.build + one.self) / (many.build + many.self));
+    printf("  %d GPUs, %s: rebuild, of which %.1f %% change sides, %.2f (%.2f x)\n", gpus, by_nccl ? "NCCL" : "threads",
+           100 * many.moved / (double)points_in_all, 1e3 * many.rebuild, one.rebuild / many.rebuild);
     printf("  a reduction of one number: %.1f microseconds\n", 1e6 * many.reduction);
     expect(many.sum == one.sum, "the answers differ");
     printf("  the answers are the same bits\n");
