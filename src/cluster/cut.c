@@ -311,8 +311,7 @@ static sap_status find_bits(level* l, int32_t key, int32_t shift, int32_t bits) 
     return any ? count_round(l) : SAP_OK;
 }
 
-// The plane of an earlier cut that split the same node by the same axis, or NULL.
-static const sap_cut_plane* last_of(const level* l, const search* s) {
+const sap_cut_plane* sap_cut_last_of(const level* l, const search* s) {
     const sap_cut* cut = l->cut;
     for (int32_t low = 0, high = cut->last_count; low < high;) {
         const int32_t middle = (low + high) / 2;
@@ -326,7 +325,7 @@ static const sap_cut_plane* last_of(const level* l, const search* s) {
     return NULL;
 }
 
-static uint64_t key_of_value(double value, int32_t real_bits) {
+uint64_t sap_cut_key_of(double value, int32_t real_bits) {
     const float narrow = (float)value;
     const sap_rows one = {real_bits == 64 ? (const void*)&value : &narrow, 1, 1, 1, real_bits};
     return sap_cut_key(&one, 0, 0);
@@ -343,10 +342,10 @@ static sap_status guess_bits(level* l, int32_t shift, int32_t bits) {
     l->is_guess = true;
     for (int32_t i = 0; i < l->count; i++) {
         search* s = &l->searches[i];
-        const sap_cut_plane* plane = seeks(s, 0, shift) ? last_of(l, s) : NULL;
+        const sap_cut_plane* plane = seeks(s, 0, shift) ? sap_cut_last_of(l, s) : NULL;
         s->is_counted = plane != NULL;
         if (!plane) continue;
-        const uint64_t middle = key_of_value(plane->split, l->cut->rows->real_bits) >> shift;
+        const uint64_t middle = sap_cut_key_of(plane->split, l->cut->rows->real_bits) >> shift;
         s->first = middle < half ? 0 : middle - half;
         any = true;
     }

@@ -61,6 +61,7 @@ int64_t sap_cut_rank(const sap_cut* cut, int32_t depth, int64_t index);
 
 // Coordinates in their order as unsigned numbers, and back; minus zero is zero.
 uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis);
+uint64_t sap_cut_key_of(double value, int32_t real_bits);
 double sap_cut_value(uint64_t key, int32_t real_bits);
 
 #endif

@@ -12,57 +12,110 @@ static __device__ __forceinline__ int share_bin(const share_view<real>& v, const
     for (int c = node->from; c < component; c++)
         if (v.key(row, axis, c) != node->pivot[c]) return -1;
     const uint64_t key = v.key(row, axis, component);
+    if (node->is_guess)
+        return key < node->low ? 0 : key > node->high ? bins - 1 : (int)((key - node->low) >> node->shift) + 1;
     if (key < node->low || key > node->high) return -1;
     if (node->scale > 0) return SAP_SHARE_BIN(real, node, v.at(row, axis), bins);
     return (int)((key - node->low) >> node->shift);
 }
 
-// Counts the rows of `list`, or all, that are in question, and lists them in `next` if there is one.
+// Whether a row is listed for the next call.
+static __device__ __forceinline__ bool share_stays(const sap_share_node* node, int bin, int bins, bool guessed) {
+    return guessed ? node->is_guess && bin > 0 && bin < bins - 1 : bin >= 0;
+}
+
+// Counts the rows of `list`, or all, that are in question, and lists them in `next` if there is one and there is room. Of
+// `step` rows that warps look at, all but the first are left out.
 template <typename real>
 static __global__ void __launch_bounds__(SHARE_THREADS)
     share_count(const share_view<real> v, const sap_share_node* node, int nodes, int bins, const int32_t* list,
-                int64_t listed, int32_t* next, unsigned long long* next_listed, unsigned int* histogram,
-                bool in_shared) {
+                int64_t listed, int64_t step, int32_t* next, int64_t room, unsigned long long* next_listed,
+                unsigned int* histogram, bool in_shared, bool guessed) {
     SAP_CUDA_SHARED(unsigned int, own);
     for (int i = (int)threadIdx.x; i < nodes * bins && in_shared; i += SHARE_THREADS) own[i] = 0;
     __syncthreads();
     unsigned int* counts = in_shared ? own : histogram;
     for (int64_t first = (int64_t)blockIdx.x * SHARE_THREADS; first < listed;
          first += (int64_t)gridDim.x * SHARE_THREADS) {
-        const int64_t i = first + threadIdx.x;
+        const int64_t warp = (first + threadIdx.x) / SAP_WARP, i = warp * step * SAP_WARP + sap_lane();
         int64_t row = -1;
         int bin = -1;
-        if (i < listed) {
+        bool stays = false;
+        if (first + threadIdx.x < listed && i < v.count) {
             row = list ? list[i] : i;
             const int label = v.label(row);
             if (label < nodes) {
                 bin = share_bin(v, node + label, row, bins);
                 SAP_ASSERT(bin < bins);
                 if (bin >= 0) atomicAdd(&counts[(int64_t)label * bins + bin], 1u);
+                stays = share_stays(node + label, bin, bins, guessed);
             }
         }
         if (!next) continue;
-        const unsigned int stay = __ballot_sync(SAP_ALL_LANES, bin >= 0);
+        const unsigned int stay = __ballot_sync(SAP_ALL_LANES, stays);
         if (!stay) continue;
         unsigned long long at = 0;
         if (sap_lane() == 0) at = atomicAdd(next_listed, (unsigned long long)__popc(stay));
         at = __shfl_sync(SAP_ALL_LANES, at, 0) + (unsigned long long)__popc(stay & sap_lanes_below());
-        if (bin >= 0) next[at] = (int32_t)row;
+        if (stays && (int64_t)at < room) next[at] = (int32_t)row;
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < nodes * bins && in_shared; i += SHARE_THREADS)
         if (own[i]) atomicAdd(&histogram[i], own[i]);
 }
 
-template <typename real>
-static void launch_count(sap_share* s, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
-                         unsigned int* histogram) {
-    const bool in_shared = (int64_t)nodes * bins <= SAP_SHARE_BINS;
-    const int64_t count = s->list ? listed : s->rows.count;
-    sap_cuda_launch(&s->call, share_count<real>,
-                    share_grid(s, count, in_shared ? (size_t)nodes * (size_t)bins * sizeof(unsigned int) : 0),
-                    share_view_of<real>(s), node, (int)nodes, (int)bins, (const int32_t*)s->list, count, s->next,
-                    s->listed, histogram, in_shared);
+// One call of the above.
+typedef struct share_counting {
+    const sap_share_node* node;
+    int32_t nodes, bins;
+    int64_t listed, step, room;
+    bool guessed;
+    unsigned int* histogram;
+} share_counting;
+
+template <typename real> static void launch_count(sap_share* s, const share_counting* c) {
+    const size_t cells = (size_t)c->nodes * (size_t)c->bins;
+    const bool in_shared = cells <= SAP_SHARE_BINS;
+    sap_cuda_launch(&s->call, share_count<real>, share_grid(s, c->listed, in_shared ? cells * sizeof(unsigned int) : 0),
+                    share_view_of<real>(s), c->node, (int)c->nodes, (int)c->bins, (const int32_t*)s->list, c->listed,
+                    c->step, s->next, c->room, s->listed, c->histogram, in_shared, c->guessed);
+}
+
+// Room for a list of those that stay in question.
+static int32_t* take_list(sap_share* s, int64_t rows) {
+    return (int32_t*)share_take(s, &s->lists[s->list != NULL && s->list == s->lists[0].memory],
+                                (size_t)(rows + SAP_WARP) * sizeof(int32_t));
+}
+
+// Says what is looked at: the list that the last call made, if there is one, and which list is made of it.
+static void choose_rows(sap_share* s, int64_t listed, share_counting* c) {
+    const int64_t warps = (s->rows.count + SAP_WARP - 1) / SAP_WARP;
+    c->step = 1;
+    c->listed = s->rows.count;
+    if (listed >= 0) {
+        s->list = s->next;
+        if (s->list) c->listed = s->in_question;
+        s->next = take_list(s, listed);
+        s->in_question = c->room = listed;
+        return;
+    }
+    s->list = s->next = NULL;
+    if (listed == SAP_SHARE_SAMPLED) {
+        c->step = SAP_SHARE_SAMPLE;
+        c->listed = (warps + c->step - 1) / c->step * SAP_WARP;
+    } else if (listed == SAP_SHARE_GUESSED) {
+        c->guessed = true;
+        c->room = s->rows.count / 16;
+        s->next = take_list(s, c->room);
+    }
+}
+
+// After a guess: whether all that is in question is listed.
+static void check_list(sap_share* s, const share_counting* c) {
+    unsigned long long listed = 0;
+    sap_cuda_fetch(&s->call, &listed, s->listed, sizeof listed);
+    s->in_question = (int64_t)listed;
+    if (s->in_question > c->room) s->next = NULL;
 }
 
 extern "C" sap_status sap_share_count_cuda(sap_share* s, int32_t nodes, const sap_share_node* node, int32_t bins,
@@ -73,24 +126,20 @@ extern "C" sap_status sap_share_count_cuda(sap_share* s, int32_t nodes, const sa
         memset(histogram, 0, bytes);
         return call->status;
     }
+    share_counting c;
+    memset((void*)&c, 0, sizeof c);
     sap_share_node* there = (sap_share_node*)share_take(s, &s->nodes, (size_t)nodes * sizeof *node);
-    unsigned int* counts = (unsigned int*)share_take(s, &s->counts, bytes);
-    int64_t looked_at = 0;
-    // The list that the last call made is looked at, and of it a next one is made.
-    if (listed < 0) {
-        s->list = s->next = NULL;
-    } else {
-        s->list = s->next;
-        looked_at = s->in_question;
-        s->next = (int32_t*)share_take(s, &s->lists[s->list != NULL && s->list == s->lists[0].memory],
-                                       (size_t)(listed + SAP_WARP) * sizeof(int32_t));
-        s->in_question = listed;
-    }
+    c.node = there;
+    c.nodes = nodes;
+    c.bins = bins;
+    c.histogram = (unsigned int*)share_take(s, &s->counts, bytes);
+    choose_rows(s, listed, &c);
     sap_cuda_copy(call, there, node, (size_t)nodes * sizeof *node);
-    sap_cuda_fill(call, counts, 0, bytes);
+    sap_cuda_fill(call, c.histogram, 0, bytes);
     sap_cuda_fill(call, s->listed, 0, sizeof *s->listed);
-    SHARE_BY_REAL(s, launch_count, s, nodes, there, bins, looked_at, counts);
-    sap_cuda_fetch(call, histogram, counts, bytes);
+    SHARE_BY_REAL(s, launch_count, s, &c);
+    if (listed == SAP_SHARE_GUESSED) check_list(s, &c);
+    sap_cuda_fetch(call, histogram, c.histogram, bytes);
     return call->status;
 }
 

@@ -53,7 +53,12 @@ typedef struct sap_cut_level {
     uint64_t largest_id;
 } sap_cut_level;
 
+// ---- cluster/cut.c
+// The plane of an earlier cut that split the same node by the same axis, or NULL.
+const sap_cut_plane* sap_cut_last_of(const sap_cut_level* l, const sap_cut_search* s);
+
 // ---- cluster/cut_share.c
+extern int64_t sap_cut_sampled_least; // points a rank: of fewer none is looked at before the others. Tests lower it.
 // Memory that points on a device need besides: bytes, and its division among the level's arrays.
 size_t sap_cut_share_bytes(int32_t ranks);
 void sap_cut_share_open(sap_cut_level* l, unsigned char* at);

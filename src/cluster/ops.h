@@ -21,6 +21,11 @@ enum { SAP_SHARE_PIECES = 0x8000, SAP_SHARE_NONE = 0xffff };
 enum { SAP_SHARE_BINS = 8192 }; // of all nodes of a level together, at most, unless each had fewer than SAP_SHARE_LEAST
 enum { SAP_SHARE_LEAST = 8 };
 
+// What is looked at, but for the points that were in question before: all; some of them here and there; all, and those
+// between their node's `low` and `high` are listed for the next call.
+enum sap_share_looked { SAP_SHARE_ALL = -1, SAP_SHARE_SAMPLED = -2, SAP_SHARE_GUESSED = -3 };
+enum { SAP_SHARE_SAMPLE = 64 }; // one in so many
+
 // A node of a level, while its median is looked for. Keys are those of cluster/cut.h; component 0 is the coordinate along
 // the axis, the next ones follow it cyclically, the last one is the id.
 typedef struct sap_share_node {
@@ -31,6 +36,7 @@ typedef struct sap_share_node {
     int32_t axis, from, component;
     int32_t shift; // of keys, for bins of them
     bool goes_on;  // a key is looked for
+    bool is_guess; // the first bin is of keys below `low`, the last one of keys above `high`
 } sap_share_node;
 
 // Which bin a coordinate lies in. Bins do not decrease as coordinates increase.
@@ -64,8 +70,8 @@ typedef struct sap_cluster_ops {
     sap_status (*number)(sap_share* share, bool are_given, int64_t first_id, uint64_t* largest);
     // boxes[nodes][2 * dims]: smallest keys of coordinates, and the largest inverted.
     sap_status (*boxes)(sap_share* share, int32_t nodes, uint64_t* boxes);
-    // histogram[nodes][bins] of the points that are still in question. `listed`: -1 looks at all points; otherwise at those
-    // that the last call left, of which so many are in question by now.
+    // histogram[nodes][bins] of the points that are still in question. `listed`: not negative: looks at those that the last
+    // call left, of which so many are in question by now; else an enum sap_share_looked.
     sap_status (*count)(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
                         uint32_t* histogram);
     // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1]. How many go left.
