@@ -17,7 +17,7 @@ typedef struct told {
 typedef struct building {
     sap_comm* comm;
     sap_device* device;
-    sap_cluster_tree* tree;
+    sap_cluster_tree *tree, *into; // the latter: memory that the former takes, or NULL
     const int64_t* ids;
     sap_rows rows;
     sap_tree_options options; // defaults filled in
@@ -80,6 +80,48 @@ static sap_status take_up(building* b) {
                                           &b->cut.given, &b->own.not_finite);
 }
 
+bool sap_cluster_make_ids(const sap_device* device, sap_cluster_piece* piece, int64_t count) {
+    if (piece->ids && piece->ids_room >= count) return true;
+    sap_memory_release(device, piece->ids, (size_t)piece->ids_room * sizeof *piece->ids);
+    piece->ids = sap_memory_allocate(device, (size_t)count * sizeof *piece->ids);
+    piece->ids_room = piece->ids ? count : 0;
+    return piece->ids != NULL;
+}
+
+static void release_pieces(sap_cluster_tree* tree) {
+    const sap_device* device = tree->device;
+    for (int32_t i = 0; i < tree->most_pieces && tree->pieces; i++) {
+        sap_cluster_piece* piece = &tree->pieces[i];
+        sap_tree_free(piece->tree);
+        sap_memory_release(device, piece->ids, (size_t)piece->ids_room * sizeof *piece->ids);
+        if (piece->there)
+            device->rooms.cluster->release(tree->device, piece->there, (size_t)piece->there_room * sizeof(int64_t));
+    }
+    sap_memory_release(device, tree->pieces, (size_t)tree->most_pieces * sizeof *tree->pieces);
+    sap_memory_release(device, tree->planes, (size_t)tree->most_pieces * sizeof *tree->planes);
+    tree->pieces = NULL;
+    tree->planes = NULL;
+}
+
+bool sap_cluster_make_lists(sap_cluster_tree* tree, const sap_cut* cut) {
+    const size_t all = (size_t)cut->piece_count;
+    if (tree->most_pieces < cut->piece_count || !tree->pieces || !tree->planes) {
+        release_pieces(tree);
+        tree->most_pieces = cut->piece_count;
+        tree->pieces = sap_memory_allocate_zero(tree->device, all * sizeof *tree->pieces);
+        tree->planes = sap_memory_allocate(tree->device, all * sizeof *tree->planes); // one less would do
+    }
+    return tree->pieces && tree->planes;
+}
+
+// Takes up a tree's memory for another one.
+static void renew(building* b) {
+    sap_cluster_tree* tree = b->into;
+    tree->count_here = tree->moved = 0;
+    tree->piece_count = tree->plane_count = 0;
+    b->tree = tree;
+}
+
 static sap_status begin(building* b, const sap_tree_options* options, sap_cluster_tree* const* tree) {
     sap_status status = check_arguments(b, options, tree);
     if (status != SAP_OK) return status;
@@ -93,7 +135,10 @@ static sap_status begin(building* b, const sap_tree_options* options, sap_cluste
     if (b->cut.on_device) b->own.ordinal = b->device->rooms.cluster->ordinal(b->device, &b->own.reached);
     b->own.with_ids = b->ids ? b->rows.count : 0;
     b->own.without_ids = b->rows.count - b->own.with_ids;
-    b->tree = sap_memory_allocate_zero(b->device, sizeof *b->tree);
+    if (b->into)
+        renew(b);
+    else
+        b->tree = sap_memory_allocate_zero(b->device, sizeof *b->tree);
     const size_t bytes = (size_t)b->comm->size * (sizeof(told) + sizeof(int64_t));
     if (b->tree && sap_scratch_take(b->device, bytes, &b->shares)) return SAP_OK;
     return sap_fail(b->device, SAP_ERROR_MEMORY, "no memory for a tree over ranks");
@@ -159,13 +204,15 @@ static sap_status build_tree(building* b) {
     return status == SAP_OK ? sap_cluster_top_open(tree, &b->cut) : status;
 }
 
-// `last`: a tree over points that lay near where these lie, or NULL; `early`: how this rank has fared already.
+// `last`: a tree over points that lay near where these lie, whose spare memory is taken, or NULL; `early`: how this rank has
+// fared already.
 static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* points, const int64_t* ids,
                         const sap_tree_options* options, const sap_cluster_tree* last, sap_status early,
                         sap_cluster_tree** tree) {
     if (!comm) return SAP_ERROR_ARGUMENT;
     building b = {.comm = comm, .device = device, .ids = ids, .rows = *points};
     if (last) {
+        b.into = last->spare;
         b.cut.last = last->planes;
         b.cut.last_count = last->plane_count;
     }
@@ -182,7 +229,7 @@ static sap_status build(sap_comm* comm, sap_device* device, const sap_rows* poin
     }
     if (status == SAP_OK)
         *tree = b.tree;
-    else
+    else if (!b.into)
         sap_cluster_free(b.tree);
     return status;
 }
@@ -199,7 +246,8 @@ sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap_points_
     return build(comm, device, &rows, ids, options, NULL, SAP_OK, tree);
 }
 
-// The new tree takes the old one's place once all ranks have theirs.
+// The new tree takes the old one's place once all ranks have theirs; the old one's memory is that of the next. So a rebuild
+// that fails on some rank leaves all of them what they had, and one that does not takes no memory from the third on.
 static sap_status rebuild(sap_cluster_tree* tree, const sap_rows* points, const int64_t* ids) {
     if (!tree) return SAP_ERROR_ARGUMENT;
     sap_status status = SAP_OK;
@@ -212,7 +260,8 @@ static sap_status rebuild(sap_cluster_tree* tree, const sap_rows* points, const 
     const sap_cluster_tree old = *tree;
     *tree = *made;
     *made = old;
-    sap_cluster_free(made);
+    made->spare = NULL;
+    tree->spare = made;
     return SAP_OK;
 }
 
@@ -229,15 +278,8 @@ sap_status sap_cluster_rebuild_f64(sap_cluster_tree* tree, sap_points_f64 share,
 void sap_cluster_free(sap_cluster_tree* tree) {
     if (!tree) return;
     sap_device* device = tree->device;
-    for (int32_t i = 0; i < tree->piece_count; i++) {
-        sap_cluster_piece* piece = &tree->pieces[i];
-        sap_tree_free(piece->tree);
-        sap_memory_release(device, piece->ids, (size_t)piece->count * sizeof *piece->ids);
-        if (piece->there)
-            device->rooms.cluster->release(device, piece->there, (size_t)piece->count * sizeof *piece->there);
-    }
-    sap_memory_release(device, tree->pieces, (size_t)tree->most_pieces * sizeof *tree->pieces);
-    sap_memory_release(device, tree->planes, (size_t)tree->most_pieces * sizeof *tree->planes);
+    sap_cluster_free(tree->spare); // which has none itself
+    release_pieces(tree);
     sap_cluster_top_close(device, &tree->top);
     sap_memory_release(device, tree, sizeof *tree);
 }

@@ -7,10 +7,12 @@
 
 // A subtree of the one tree that this rank holds.
 typedef struct sap_cluster_piece {
-    sap_tree* tree; // a slice; its ids are places in `ids`
-    int64_t* ids;   // global ones, [count], ascending; on a device NULL until the host needs them
-    int64_t* there; // the same in the memory of the device, or NULL
-    int64_t first;  // the first of them if they are consecutive, else -1: then they need not be looked up
+    sap_tree* tree;               // a slice; its ids are places in `ids`
+    int64_t* ids;                 // global ones, [count], ascending; on a device unknown until the host needs them
+    int64_t* there;               // the same in the memory of the device, or NULL
+    int64_t ids_room, there_room; // ids that there is memory for
+    bool ids_known;
+    int64_t first; // the first of them if they are consecutive, else -1: then they need not be looked up
     int64_t count;
     int64_t index;   // of the root in the one tree, among the nodes of its depth
     int32_t subtree; // its number among those of all ranks
@@ -50,7 +52,12 @@ struct sap_cluster_tree {
     sap_cut_plane* planes;            // [most_pieces] the nodes above all subtrees, level by level
     int32_t plane_count;
     sap_cluster_top top;
+    struct sap_cluster_tree* spare; // whose memory the next rebuild takes, or NULL
 };
+
+// ---- cluster/build.c: memory of a tree that is there already is used if it suffices. What it held is lost.
+bool sap_cluster_make_ids(const sap_device* device, sap_cluster_piece* piece, int64_t count);
+bool sap_cluster_make_lists(sap_cluster_tree* tree, const sap_cut* cut);
 
 // ---- cluster/move.c: sends each rank's points where they belong, and builds this rank's subtrees.
 sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut);

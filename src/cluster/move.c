@@ -218,7 +218,7 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     options.drop_nonfinite = false; // none is left
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
     sap_scratch coords = {NULL, 0};
-    piece->ids = sap_memory_allocate(tree->device, (size_t)count * sizeof(int64_t));
+    const bool taken = sap_cluster_make_ids(tree->device, piece, count);
     piece->count = count;
     piece->depth = node->depth;
     piece->index = node->index;
@@ -226,17 +226,17 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     tree->piece_count = i + 1;
     tree->count_here += count;
     // One rank's points are all of them, as they were given.
-    if (piece->ids && tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
+    if (taken && tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
         for (int64_t p = 0; p < count; p++) piece->ids[p] = first_id(m) + p;
         piece->first = count ? first_id(m) : -1;
-        return sap_tree_build_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
+        return sap_tree_rebuild_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
-    if (!piece->ids || !order_points(m, i, count, piece->ids, &coords)) return no_memory(m, count);
+    if (!taken || !order_points(m, i, count, piece->ids, &coords)) return no_memory(m, count);
     if (i + 1 == m->pieces) sap_scratch_give(tree->device, &m->arriving_points); // what is built now may lie there
     piece->first = -1;
     if (count && piece->ids[count - 1] - piece->ids[0] == count - 1) piece->first = piece->ids[0];
     const sap_rows rows = {coords.memory, count, tree->dims, tree->dims, tree->real_bits};
-    const sap_status status = sap_tree_build_slice(tree->device, &rows, &options, &slice, &piece->tree);
+    const sap_status status = sap_tree_rebuild_slice(tree->device, &rows, &options, &slice, &piece->tree);
     sap_scratch_give(tree->device, &coords);
     return status;
 }
@@ -261,10 +261,7 @@ static sap_status make_lists(moving* m) {
     sap_cluster_tree* tree = m->tree;
     const size_t ranks = (size_t)tree->comm->size, all = (size_t)m->cut->piece_count;
     const size_t words = 4 * ranks + ranks * (size_t)m->pieces + all;
-    tree->most_pieces = m->cut->piece_count;
-    tree->pieces = sap_memory_allocate_zero(tree->device, all * sizeof *tree->pieces);
-    tree->planes = sap_memory_allocate(tree->device, all * sizeof *tree->planes); // one less would do
-    if (!tree->pieces || !tree->planes || !sap_scratch_take(tree->device, words * sizeof(int64_t), &m->lists))
+    if (!sap_cluster_make_lists(tree, m->cut) || !sap_scratch_take(tree->device, words * sizeof(int64_t), &m->lists))
         return no_memory(m, m->cut->given);
     memcpy(tree->planes, m->cut->planes, (size_t)m->cut->plane_count * sizeof *tree->planes);
     tree->plane_count = m->cut->plane_count;

@@ -4,7 +4,15 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-enum { PACK_WARPS = SHARE_THREADS / SAP_WARP, FEW_PIECES = SAP_WARP, PACK_ROUNDS = 4, PACK_AT_ONCE = 40, SUM_EACH = 8 };
+enum {
+    PACK_WARPS = SHARE_THREADS / SAP_WARP,
+    FEW_PIECES = SAP_WARP,
+    PACK_ROUNDS = 4,
+    PACK_AT_ONCE = 40, // warps of a multiprocessor
+    SUM_EACH = 8,
+    MERGED_RUNS = 32, // in one pass
+    MERGED_TILE = 32 * SHARE_THREADS
+};
 
 // Where a warp's points of each piece go. Of few pieces, lane p has the counter of piece p; of many, memory has.
 typedef struct pack_counter {
@@ -187,8 +195,8 @@ static void make_room(sap_share* s, sap_share_move* m) {
         if (i < m->first || i >= m->first + m->own) leaving += m->leaving[i];
     for (int32_t i = 0; i < m->own; i++) own_points += m->leaving[m->first + i];
     s->held = held_before(m, m->own);
-    s->out_coords = sap_cuda_take(call, (size_t)leaving * width);
-    s->out_ids = sap_cuda_take(call, (size_t)leaving * id);
+    s->out_coords = sap_cuda_take(call, share_roomy((size_t)leaving * width));
+    s->out_ids = sap_cuda_take(call, share_roomy((size_t)leaving * id));
     s->held_coords = sap_cuda_take(call, (size_t)s->held * width);
     s->held_ids = sap_cuda_take(call, (size_t)s->held * id);
     m->send_coords = s->out_coords;
@@ -198,8 +206,8 @@ static void make_room(sap_share* s, sap_share_move* m) {
         m->receive_coords = after(s->held_coords, own, width);
         m->receive_ids = after(s->held_ids, own, id);
     } else {
-        m->receive_coords = s->in_coords = sap_cuda_take(call, (size_t)(s->held - own_points) * width);
-        m->receive_ids = s->in_ids = sap_cuda_take(call, (size_t)(s->held - own_points) * id);
+        m->receive_coords = s->in_coords = sap_cuda_take(call, share_roomy((size_t)(s->held - own_points) * width));
+        m->receive_ids = s->in_ids = sap_cuda_take(call, share_roomy((size_t)(s->held - own_points) * id));
     }
 }
 
@@ -270,13 +278,74 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
         ids[i] = first_id + rows[i];
 }
 
-// Whether any id is less than the one before it; and numbers from 0 on.
+// What came from each rank, one behind the other.
+typedef struct name_runs {
+    int64_t start[MERGED_RUNS + 1];
+    int count;
+} name_runs;
+
+// Whether any id is less than the one before it: flags[1], flags[0] only where a run begins.
 static __global__ void __launch_bounds__(SHARE_THREADS)
-    name_look(const int64_t* ids, int64_t count, uint32_t* numbers, int* descends) {
+    name_look(const int64_t* ids, int64_t count, const __grid_constant__ name_runs runs, int* flags) {
     for (int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * SHARE_THREADS) {
-        numbers[i] = (uint32_t)i;
-        if (i > 0 && ids[i] < ids[i - 1]) *descends = 1;
+        if (i == 0 || ids[i] >= ids[i - 1]) continue;
+        bool begins = false;
+        for (int r = 1; r < runs.count; r++) begins = begins || runs.start[r] == i;
+        flags[!begins] = 1;
+    }
+}
+
+static __global__ void __launch_bounds__(SHARE_THREADS) name_number(int64_t count, uint32_t* numbers) {
+    const int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x;
+    if (i < count) numbers[i] = (uint32_t)i;
+}
+
+// How many of ids[from … to - 1], which ascend, are less than an id, or not greater.
+static __device__ __forceinline__ int64_t name_below(const int64_t* ids, int64_t from, int64_t to, int64_t id,
+                                                     bool equal) {
+    const int64_t first = from;
+    while (from < to) {
+        const int64_t middle = from + (to - from) / 2;
+        if (ids[middle] < id || (equal && ids[middle] == id))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from - first;
+}
+
+typedef struct name_shared {
+    int64_t from[MERGED_RUNS], to[MERGED_RUNS]; // what of other runs lies between the ids of a tile
+} name_shared;
+
+// Puts the points of a run where they belong among those of all runs: of equal ids first that of the first run. A block
+// looks for the part of each other run that its tile falls into, so that its points have not far to look.
+template <typename real>
+static __global__ void __launch_bounds__(SHARE_THREADS)
+    name_merge(const real* coords, int dims, const int64_t* ids, const __grid_constant__ name_runs runs, int run,
+               real* to, int64_t* named) {
+    SAP_CUDA_SHARED(name_shared, part);
+    const int64_t begin = runs.start[run] + (int64_t)blockIdx.x * MERGED_TILE;
+    const int64_t end = min(begin + MERGED_TILE, runs.start[run + 1]);
+    for (int r = (int)threadIdx.x; r < 2 * runs.count; r += SHARE_THREADS) {
+        const int other = r / 2;
+        const int64_t at = runs.start[other] + name_below(ids, runs.start[other], runs.start[other + 1],
+                                                          ids[r % 2 ? end - 1 : begin], other < run);
+        if (r % 2)
+            part->to[other] = at;
+        else
+            part->from[other] = at;
+    }
+    __syncthreads();
+    for (int64_t i = begin + threadIdx.x; i < end; i += SHARE_THREADS) {
+        const int64_t id = ids[i];
+        int64_t place = i - runs.start[run];
+        for (int r = 0; r < runs.count; r++)
+            if (r != run)
+                place += part->from[r] - runs.start[r] + name_below(ids, part->from[r], part->to[r], id, r < run);
+        named[place] = id;
+        for (int a = 0; a < dims; a++) to[place * dims + a] = coords[i * dims + a];
     }
 }
 
@@ -294,21 +363,24 @@ static void launch_gather(sap_share* s, const void* coords, const uint32_t* from
                     count, (real*)to);
 }
 
-// Sorts points by their ids, if they are not in that order.
+template <typename real>
+static void launch_merge(sap_share* s, const void* coords, const int64_t* ids, const name_runs& runs, void* to,
+                         int64_t* named) {
+    for (int r = 0; r < runs.count; r++) {
+        sap_cuda_grid grid = sap_cuda_grid_for(runs.start[r + 1] - runs.start[r], MERGED_TILE);
+        grid.threads = SHARE_THREADS;
+        grid.shared = sizeof(name_shared);
+        sap_cuda_launch(&s->call, name_merge<real>, grid, (const real*)coords, (int)s->rows.dims, ids, runs, r,
+                        (real*)to, named);
+    }
+}
+
+// Sorts points by their ids.
 static const void* sort_by_id(sap_share* s, const void* coords, int64_t* ids, int64_t count) {
     sap_cuda_call* call = &s->call;
-    int descends = 0;
     size_t bytes = 0;
-    int* flag = (int*)sap_cuda_take(call, sizeof *flag);
     uint32_t* numbers = (uint32_t*)sap_cuda_take(call, (size_t)count * sizeof *numbers);
-    sap_cuda_fill(call, flag, 0, sizeof *flag);
-    sap_cuda_launch(call, name_look, share_grid(s, count, 0), (const int64_t*)ids, count, numbers, flag);
-    sap_cuda_fetch(call, &descends, flag, sizeof descends);
-    if (call->status != SAP_OK || !descends) {
-        if (call->status == SAP_OK) sap_cuda_give(call, numbers);
-        if (call->status == SAP_OK) sap_cuda_give(call, flag);
-        return coords;
-    }
+    sap_cuda_launch(call, name_number, sap_cuda_grid_for(count, SHARE_THREADS), count, numbers);
     uint64_t* spare_keys = (uint64_t*)sap_cuda_take(call, (size_t)count * sizeof *spare_keys);
     uint32_t* spare = (uint32_t*)sap_cuda_take(call, (size_t)count * sizeof *spare);
     void* sorted = sap_cuda_take(call, (size_t)count * width_of(s));
@@ -324,32 +396,61 @@ static const void* sort_by_id(sap_share* s, const void* coords, int64_t* ids, in
     if (keys.Current() != (uint64_t*)ids) sap_cuda_copy(call, ids, keys.Current(), (size_t)count * sizeof *ids);
     SHARE_BY_REAL(s, launch_gather, s, coords, (const uint32_t*)values.Current(), count, sorted);
     if (call->status != SAP_OK) return coords;
-    const void* done[] = {room, spare, spare_keys, numbers, flag};
+    const void* done[] = {room, spare, spare_keys, numbers};
     for (size_t i = 0; i < sizeof done / sizeof *done; i++) sap_cuda_give(call, done[i]);
     s->sorted = sorted;
     return sorted;
 }
 
+// Brings points that came with their ids into the order of these, which go to named[count]. Each rank's ascend as a rule.
+static const void* order_by_id(sap_share* s, const sap_share_move* m, int32_t own, const void* coords,
+                               const int64_t* ids, int64_t* named, int64_t count) {
+    sap_cuda_call* call = &s->call;
+    name_runs runs;
+    int flags[2] = {0, 0};
+    memset((void*)&runs, 0, sizeof runs);
+    const bool few = m->ranks <= MERGED_RUNS;
+    runs.count = few ? (int)m->ranks : 0;
+    for (int r = 0; r <= runs.count && few; r++) runs.start[r] = coming(m, own, r);
+    int* there = (int*)share_take(s, &s->counts, sizeof flags);
+    sap_cuda_fill(call, there, 0, sizeof flags);
+    sap_cuda_launch(call, name_look, share_grid(s, count, 0), ids, count, runs, there);
+    sap_cuda_fetch(call, flags, there, sizeof flags);
+    if (call->status != SAP_OK) return coords;
+    if (flags[0] && !flags[1]) {
+        void* merged = sap_cuda_take(call, (size_t)count * width_of(s));
+        if (call->status == SAP_OK) SHARE_BY_REAL(s, launch_merge, s, coords, ids, runs, merged, named);
+        s->sorted = merged;
+        return merged;
+    }
+    sap_cuda_copy(call, named, ids, (size_t)count * sizeof *named);
+    return flags[1] ? sort_by_id(s, coords, named, count) : coords;
+}
+
 extern "C" sap_status sap_share_unpack_cuda(sap_share* s, const sap_share_move* m, int32_t own, sap_rows* rows,
-                                            int64_t** ids) {
+                                            int64_t** ids, int64_t* room) {
     sap_cuda_call* call = &s->call;
     const int64_t first = held_before(m, own), count = coming(m, own, m->ranks);
     if (s->in_coords) put_in_place(s, m);
     if (s->sorted) sap_cuda_give(call, s->sorted); // of the piece before
     s->sorted = NULL;
-    int64_t* named = (int64_t*)sap_cuda_allocate(call, (size_t)count * sizeof *named);
+    if (call->status == SAP_OK && (!*ids || *room < count)) {
+        sap_cuda_release(call->device, *ids, (size_t)*room * sizeof **ids);
+        *room = 0;
+        *ids = (int64_t*)sap_cuda_allocate(call, (size_t)count * sizeof **ids);
+        if (*ids) *room = count;
+    }
+    int64_t* named = *ids;
     const void *held = after(s->held_ids, first, (size_t)m->id_bytes),
                *coords = after(s->held_coords, first, width_of(s));
-    if (call->status == SAP_OK) *ids = named;
-    if (m->ids_are_given)
-        sap_cuda_copy(call, named, held, (size_t)count * sizeof *named);
-    else
+    if (m->ids_are_given && count > 0)
+        coords = order_by_id(s, m, own, coords, (const int64_t*)held, named, count);
+    else if (!m->ids_are_given)
         for (int32_t r = 0; r < m->ranks && call->status == SAP_OK; r++) {
             const int64_t from = coming(m, own, r), some = m->counts[(int64_t)r * m->own + own];
             sap_cuda_launch(call, name_rows, share_grid(s, some, 0), (const int32_t*)held + from, some, m->first_ids[r],
                             named + from);
         }
-    if (m->ids_are_given && count > 0) coords = sort_by_id(s, coords, named, count);
     rows->coords = coords;
     rows->count = count;
     rows->stride = rows->dims = s->rows.dims;

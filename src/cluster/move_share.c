@@ -35,13 +35,15 @@ static sap_status build_piece(const sap_moving_share* m, const sap_share_move* m
     piece->index = node->index;
     piece->subtree = m->first + i;
     piece->first = -1;
+    piece->ids_known = false;
     tree->count_here += piece->count;
     tree->piece_count = i + 1;
-    const sap_status status = tree->device->rooms.cluster->unpack(m->cut->share, move, i, &rows, &piece->there);
+    const sap_status status =
+        tree->device->rooms.cluster->unpack(m->cut->share, move, i, &rows, &piece->there, &piece->there_room);
     if (status != SAP_OK) return status;
     SAP_ASSERT(rows.count == piece->count);
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    return sap_tree_build_slice(tree->device, &rows, &tree->options, &slice, &piece->tree);
+    return sap_tree_rebuild_slice(tree->device, &rows, &tree->options, &slice, &piece->tree);
 }
 
 static sap_status build_pieces(const sap_moving_share* m, const sap_share_move* move) {

@@ -79,8 +79,10 @@ typedef struct sap_cluster_ops {
                          int64_t* left);
     // Packs what goes to other ranks, and makes room for what comes from them.
     sap_status (*pack)(sap_share* share, sap_share_move* move);
-    // When that has come: points (without gaps, by id) and ids of this rank's piece number `own`; the ids are the caller's.
-    sap_status (*unpack)(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows, int64_t** ids);
+    // When that has come: points (without gaps, by id) and ids of this rank's piece number `own`; the ids are the caller's,
+    // in memory for `room` of them that it has already, or larger one.
+    sap_status (*unpack)(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows, int64_t** ids,
+                         int64_t* room);
     void (*release)(sap_device* device, void* memory, size_t bytes);
     sap_status (*fetch)(sap_device* device, void* to, const void* from, size_t bytes); // to host memory
     // sap_cluster_nearest, sap_cluster_nearest_self and sap_cluster_points, once their arguments are checked. Arrays may lie

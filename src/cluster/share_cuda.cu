@@ -135,9 +135,13 @@ static void take_up(sap_share* s, bool drop_nonfinite, int64_t* not_finite) {
 
 extern "C" sap_status sap_share_open_cuda(sap_device* device, const sap_rows* rows, const int64_t* ids,
                                           bool drop_nonfinite, sap_share** share, int64_t* given, int64_t* not_finite) {
-    sap_share* s = (sap_share*)sap_memory_allocate_zero(device, sizeof *s);
+    sap_scratch own = {NULL, 0};
+    if (!sap_scratch_take(device, sizeof(sap_share), &own))
+        return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the points of a rank");
+    sap_share* s = (sap_share*)(void*)own.memory;
+    memset((void*)s, 0, sizeof *s);
+    s->own = own;
     *share = s;
-    if (!s) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the points of a rank");
     sap_cuda_call* call = &s->call;
     sap_cuda_begin(call, device);
     call->waits = true; // in the caller's stream, too: ranks wait for one another
@@ -155,8 +159,9 @@ extern "C" sap_status sap_share_open_cuda(sap_device* device, const sap_rows* ro
 extern "C" void sap_share_close_cuda(sap_share* share) {
     if (!share) return;
     sap_device* device = share->call.device;
+    sap_scratch own = share->own;
     (void)sap_cuda_end(&share->call, SAP_OK);
-    sap_memory_release(device, share, sizeof *share);
+    sap_scratch_give(device, &own);
 }
 
 // ---- Ids

@@ -20,6 +20,7 @@ typedef struct share_room {
 
 struct sap_share {
     sap_cuda_call call; // open as long as the share is
+    sap_scratch own;    // that it lies in
     share_room nodes, counts, names, lists[2];
     sap_rows rows;      // on the GPU
     const int64_t* ids; // on the GPU; NULL: first_id and the row's number
@@ -69,12 +70,19 @@ template <typename real> static share_view<real> share_view_of(const sap_share* 
     return v;
 }
 
+// Bytes for a number of points that is another one next time, a little: rounded up, so that the memory is taken again.
+static inline size_t share_roomy(size_t bytes) {
+    size_t step = 4096;
+    while (bytes / 8 > step) step *= 2;
+    return (bytes + step - 1) / step * step;
+}
+
 // At least so many bytes; what they held is lost.
 static inline void* share_take(sap_share* s, share_room* room, size_t bytes) {
     if (room->memory && room->bytes >= bytes) return room->memory;
     if (s->call.status == SAP_OK) sap_cuda_give(&s->call, room->memory);
-    room->memory = sap_cuda_take(&s->call, bytes);
-    room->bytes = bytes;
+    room->bytes = share_roomy(bytes);
+    room->memory = sap_cuda_take(&s->call, room->bytes);
     return room->memory;
 }
 
@@ -104,7 +112,7 @@ sap_status sap_share_divide_cuda(sap_share* share, int32_t nodes, const sap_shar
                                  int64_t* left);
 sap_status sap_share_pack_cuda(sap_share* share, sap_share_move* move);
 sap_status sap_share_unpack_cuda(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows,
-                                 int64_t** ids);
+                                 int64_t** ids, int64_t* room);
 }
 
 #endif

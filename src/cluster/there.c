@@ -10,22 +10,17 @@
 
 static sap_status fetch(sap_device* device, sap_cluster_piece* piece) {
     const size_t bytes = (size_t)piece->count * sizeof *piece->ids;
-    int64_t* ids = sap_memory_allocate(device, bytes);
-    if (!ids)
+    if (!sap_cluster_make_ids(device, piece, piece->count))
         return sap_fail(device, SAP_ERROR_MEMORY, "no memory for the ids of %lld points", (long long)piece->count);
-    const sap_status status = device->rooms.cluster->fetch(device, ids, piece->there, bytes);
-    if (status != SAP_OK) {
-        sap_memory_release(device, ids, bytes);
-        return status;
-    }
-    piece->ids = ids;
-    return SAP_OK;
+    const sap_status status = device->rooms.cluster->fetch(device, piece->ids, piece->there, bytes);
+    piece->ids_known = status == SAP_OK;
+    return status;
 }
 
 sap_status sap_cluster_fetch_ids(const sap_cluster_tree* tree) {
     for (int32_t i = 0; i < tree->piece_count; i++) {
         sap_cluster_piece* piece = &tree->pieces[i];
-        if (!piece->there || piece->ids) continue;
+        if (!piece->there || piece->ids_known) continue;
         const sap_status status = fetch(tree->device, piece);
         if (status != SAP_OK) return status;
     }

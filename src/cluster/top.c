@@ -109,6 +109,9 @@ int32_t sap_cluster_top_meeting(const sap_cluster_top* top, const void* lower, c
 
 static sap_status allocate(sap_cluster_tree* tree, const sap_cut* cut) {
     sap_cluster_top* top = &tree->top;
+    if (top->count == cut->piece_count && top->boxes && top->owners && top->branches && top->cells) return SAP_OK;
+    sap_cluster_top_close(tree->device, top); // of another tree
+    *top = (sap_cluster_top){0};
     top->count = cut->piece_count;
     top->leaves = 1;
     while (top->leaves < top->count) top->leaves *= 2;

@@ -169,9 +169,12 @@ sap_status sap_tree_reserve(sap_tree* tree, const sap_tree_shape* shape);
 // Checks the options and fills in their defaults.
 sap_status sap_tree_options_read(const sap_device* device, const sap_rows* points, const sap_tree_options* given,
                                  sap_tree_options* options);
-// Builds a tree, or a slice of one (CPU, balanced trees), over points that were checked, by options that are complete.
+// Builds a tree, or a slice of one (balanced trees), over points that were checked, by options that are complete.
 sap_status sap_tree_build_slice(sap_device* device, const sap_rows* points, const sap_tree_options* complete,
                                 const sap_slice* slice, sap_tree** tree);
+// The same into the memory of a tree, which is lost also where this fails; *tree NULL: a new one.
+sap_status sap_tree_rebuild_slice(sap_device* device, const sap_rows* points, const sap_tree_options* complete,
+                                  const sap_slice* slice, sap_tree** tree);
 
 // ---- tree/padding.c: the unused bytes behind each array, all zero.
 enum { SAP_MOST_ARRAYS = 2 * SAP_MAX_LEVELS + 3 };

@@ -66,6 +66,14 @@ sap_status sap_tree_build_slice(sap_device* device, const sap_rows* points, cons
     return SAP_OK;
 }
 
+sap_status sap_tree_rebuild_slice(sap_device* device, const sap_rows* points, const sap_tree_options* complete,
+                                  const sap_slice* slice, sap_tree** tree) {
+    if (!*tree) return sap_tree_build_slice(device, points, complete, slice, tree);
+    (*tree)->options = *complete;
+    (*tree)->shape.slice = *slice;
+    return build_arrays(*tree, points);
+}
+
 static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {
     if (!device) return SAP_ERROR_ARGUMENT;
     if (!tree) return sap_fail(device, SAP_ERROR_ARGUMENT, "tree: is NULL");

@@ -252,8 +252,9 @@ sap_status sap_tree_build_cuda(sap_tree* tree, const sap_rows* points) {
     int64_t kept = points->count, not_finite = 0;
     const bool balanced = tree->options.split == SAP_SPLIT_MEDIAN, had = tree->arrays != NULL;
     const sap_tree_shape shape = tree->shape;
-    // A failed rebuild must keep the old tree. The builder of explicit trees checks the points itself before it changes the tree.
-    if (balanced && had && call.waits) sap_cuda_rows_check(&call, &tree->options, &rows);
+    // A failed rebuild must keep the old tree. The builder of explicit trees checks the points itself before it changes the
+    // tree; the old one of a slice is not asked for any more.
+    if (balanced && had && call.waits && !tree->shape.slice.whole) sap_cuda_rows_check(&call, &tree->options, &rows);
     if (tree->options.drop_duplicates || tree->options.drop_nonfinite) {
         keep = (int32_t*)sap_cuda_take(&call, (size_t)points->count * sizeof(int32_t));
         sap_cuda_keep(&call, &tree->options, &rows, keep, &kept, &not_finite);
