@@ -5,28 +5,46 @@
 // ---- Boxes
 
 // The box of all points, and so whether all of them are fit to build over: keys of numbers that are not finite lie at the
-// ends. Rows with labels are of the node 0, or left out.
+// ends. Rows with labels are of the node 0, or left out. Each thread keeps the box of all its rows: were the one in memory
+// looked at for every tile, all warps would wait for its one line.
 template <typename real>
 static __global__ void __launch_bounds__(SHARE_THREADS)
     share_box(const share_view<real> v, typename sap_ordinal<real>::type* box) {
     typedef typename sap_ordinal<real>::type ordinal;
-    enum { ITEMS = 4, TILE = SHARE_THREADS * ITEMS };
-    for (int64_t tile = (int64_t)blockIdx.x * TILE; tile < v.count; tile += (int64_t)gridDim.x * TILE)
-        for (int a = 0; a < v.dims; a++) {
-            ordinal low = ~(ordinal)0, high = ~(ordinal)0;
+    enum { ROWS = 4, AXES = 4 }; // whose coordinates are asked for at once
+    const int64_t all = (int64_t)gridDim.x * SHARE_THREADS;
+    for (int axis = 0; axis < v.dims; axis += AXES) {
+        ordinal low[AXES], high[AXES];
 #pragma unroll
-            for (int j = 0; j < ITEMS; j++) {
-                const int64_t row = tile + j * SHARE_THREADS + threadIdx.x;
-                if (row >= v.count || v.label(row) != 0) continue;
-                const ordinal own = sap_ordinal_of(v.at(row, a));
-                low = min(low, own);
-                high = min(high, (ordinal)~own);
+        for (int i = 0; i < AXES; i++) low[i] = high[i] = ~(ordinal)0;
+        for (int64_t first = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; first < v.count; first += ROWS * all) {
+            real x[ROWS][AXES];
+            bool is_in[ROWS];
+#pragma unroll
+            for (int j = 0; j < ROWS; j++) {
+                const int64_t row = first + j * all;
+                is_in[j] = row < v.count && v.label(row) == 0;
+#pragma unroll
+                for (int i = 0; i < AXES; i++) x[j][i] = is_in[j] && axis + i < v.dims ? v.at(row, axis + i) : 0;
             }
-            low = sap_warp_min(low);
-            high = sap_warp_min(high);
-            if (sap_lane() == 0 && low < *(volatile ordinal*)&box[a]) atomicMin(&box[a], low);
-            if (sap_lane() == 0 && high < *(volatile ordinal*)&box[v.dims + a]) atomicMin(&box[v.dims + a], high);
+#pragma unroll
+            for (int j = 0; j < ROWS; j++)
+#pragma unroll
+                for (int i = 0; i < AXES; i++) {
+                    const ordinal own = sap_ordinal_of(x[j][i]);
+                    low[i] = is_in[j] ? min(low[i], own) : low[i];
+                    high[i] = is_in[j] ? min(high[i], (ordinal)~own) : high[i];
+                }
         }
+#pragma unroll
+        for (int i = 0; i < AXES; i++) {
+            const ordinal least = sap_warp_min(low[i]), most = sap_warp_min(high[i]);
+            if (sap_lane() != 0 || axis + i >= v.dims) continue;
+            ordinal* at = box + axis + i;
+            if (least < *(volatile ordinal*)at) atomicMin(at, least);
+            if (most < *(volatile ordinal*)(at + v.dims)) atomicMin(at + v.dims, most);
+        }
+    }
 }
 
 // The boxes of many nodes. What a point adds to one is soon little.
