@@ -81,7 +81,7 @@ if(SAPWOOD_CLI AND sapwood_cli_sources)
   set_tests_properties(emulated_cli PROPERTIES TIMEOUT 600 LABELS emulated)
 endif()
 
-foreach(name IN ITEMS tree cloud cloud_clusters cloud_density cloud_project cloud_left_out cloud_relax cloud_sample align gather nonfinite nearest metrics pairs periods radius sets skin subdivide box walks verify saved nodes compact surface determinism vvh cuda cuda_cloud cuda_cluster cuda_copies cuda_faults cuda_gl cuda_graph cuda_instances cuda_mesh cuda_photons cuda_rays cuda_render cuda_rows cuda_sets cuda_surface cuda_verify cuda_voxels nccl reentry)
+foreach(name IN ITEMS tree cloud cloud_clusters cloud_density cloud_project cloud_left_out cloud_relax cloud_sample align gather nonfinite nearest metrics pairs periods radius sets skin subdivide box walks verify saved nodes compact surface determinism vvh cuda cuda_cloud cuda_cluster cuda_copies cuda_faults cuda_gl cuda_graph cuda_instances cuda_mesh cuda_photons cuda_rays cuda_rebuilds cuda_render cuda_rows cuda_sets cuda_surface cuda_verify cuda_voxels nccl reentry)
   add_executable(emulated_test_${name} ${PROJECT_SOURCE_DIR}/tests/test_${name}.c)
   target_compile_definitions(emulated_test_${name} PRIVATE SAP_HAVE_CUDA SAP_EMULATED)
   target_include_directories(emulated_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

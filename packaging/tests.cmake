@@ -86,7 +86,7 @@ if(SAPWOOD_HAVE_CUDA)
     ${PROJECT_SOURCE_DIR}/tests)
   target_compile_features(sapwood_cuda_tools PRIVATE cuda_std_17)
   target_compile_definitions(sapwood_cuda_tools PRIVATE SAP_HAVE_CUDA)
-  foreach(name IN ITEMS cuda cuda_cloud cuda_cluster cuda_copies cuda_faults cuda_gl cuda_graph cuda_instances cuda_mesh cuda_photons cuda_rays cuda_render cuda_rows cuda_sets cuda_surface cuda_verify cuda_voxels nccl reentry skin subdivide)
+  foreach(name IN ITEMS cuda cuda_cloud cuda_cluster cuda_copies cuda_faults cuda_gl cuda_graph cuda_instances cuda_mesh cuda_photons cuda_rays cuda_rebuilds cuda_render cuda_rows cuda_sets cuda_surface cuda_verify cuda_voxels nccl reentry skin subdivide)
     target_sources(test_${name} PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
   endforeach()
   # The tests of ranks once more, with NCCL as the engine.

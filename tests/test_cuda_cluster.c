@@ -3,111 +3,13 @@
 #include "test.h"
 
 #if defined(SAP_HAVE_CUDA) && defined(SAP_HAVE_THREADS)
-#include "cluster/cluster.h"
-#include "cuda_tools.h"
-#include "engines.h"
-#include "families.h"
-#include "tree/host_view.h"
-#include <math.h>
-#include <pthread.h>
+#include "cuda_ranks.h"
 
-enum { MOST_RANKS = 9 };
 #if TEST_SANITIZED
 enum { TRIED = 59 }; // one case of so many
 #else
 enum { TRIED = 17 };
 #endif
-
-typedef enum owners { OWNERS_BLOCKS, OWNERS_RANDOM, OWNERS_FIRST, OWNERS_SOME, OWNERS_COUNT } owners;
-
-typedef struct scene {
-    cloud points;
-    int32_t ranks, gpus;
-    owners give;
-    bool with_ids, staged, all_ks;
-    sap_tree_options options;
-    uint64_t chance;
-} scene;
-
-typedef struct rank_thread {
-    pthread_t thread;
-    const scene* s;
-    sap_comm* comm;
-    watch w;
-    sap_device *cpu, *gpu;
-} rank_thread;
-
-// A copy in GPU memory.
-static void* put_there(const void* from, size_t bytes) {
-    void* to = cuda_tools_allocate(bytes + 1);
-    cuda_tools_copy(to, from, bytes);
-    return to;
-}
-
-// A rank's share, and its ids, which do not ascend with rows.
-static cloud share_of(const scene* s, int32_t rank, int64_t* ids) {
-    uint64_t state = s->chance ^ 5;
-    cloud share =
-        cloud_make(s->points.count, s->points.dims, s->points.real_bits, s->chance % 2 ? 0 : s->points.dims + 1);
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->points.count; i++) {
-        int64_t owner = i * s->ranks / s->points.count;
-        if (s->give == OWNERS_RANDOM) owner = random_below(&state, s->ranks);
-        if (s->give == OWNERS_FIRST) owner = 0;
-        if (s->give == OWNERS_SOME) owner = owner / 2 * 2; // every second rank gives none
-        if (owner != rank) continue;
-        for (int32_t a = 0; a < s->points.dims; a++) cloud_set(&share, count, a, cloud_get(&s->points, i, a));
-        ids[count++] = (s->points.count - i) * 3 + (s->chance % 2 ? INT64_C(1) << 40 : 0);
-    }
-    share.count = count;
-    return share;
-}
-
-static sap_status build(rank_thread* r, sap_device* device, const cloud* c, const int64_t* ids,
-                        sap_cluster_tree** tree) {
-    const sap_tree_options* options = &r->s->options;
-    if (c->real_bits == 64)
-        return sap_cluster_build_f64(r->comm, device, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, ids,
-                                     options, tree);
-    return sap_cluster_build(r->comm, device, (sap_points){c->coords, c->count, c->dims, c->stride}, ids, options,
-                             tree);
-}
-
-static sap_status build_there(rank_thread* r, const cloud* c, const int64_t* ids, sap_cluster_tree** tree) {
-    cloud up = *c;
-    up.coords = put_there(c->coords, (size_t)(c->count * c->stride) * (size_t)c->real_bits / 8);
-    int64_t* up_ids = ids ? put_there(ids, (size_t)c->count * sizeof *ids) : NULL;
-    const sap_status status = build(r, r->gpu, &up, up_ids, tree);
-    cuda_tools_release(up.coords);
-    cuda_tools_release(up_ids);
-    return status;
-}
-
-static void compare_pieces(const sap_cluster_tree* a, const sap_cluster_tree* b) {
-    CHECK_EQUAL(a->piece_count, b->piece_count);
-    CHECK_EQUAL(a->moved, b->moved);
-    CHECK_EQUAL(a->plane_count, b->plane_count);
-    for (int32_t i = 0; i < a->plane_count; i++) {
-        CHECK_EQUAL(a->planes[i].axis, b->planes[i].axis);
-        CHECK(a->planes[i].split == b->planes[i].split);
-    }
-    CHECK_EQUAL(a->top.count, b->top.count);
-    const size_t unused = 2 * (size_t)a->dims; // node 0
-    CHECK(!memcmp(a->top.boxes + unused, b->top.boxes + unused, a->top.boxes_bytes - unused * sizeof *a->top.boxes));
-    CHECK(!memcmp(a->top.owners, b->top.owners, a->top.owners_bytes));
-    CHECK_STATUS(sap_cluster_fetch_ids(b), SAP_OK);
-    for (int32_t i = 0; i < a->piece_count; i++) {
-        const sap_cluster_piece *x = &a->pieces[i], *y = &b->pieces[i];
-        sap_host_view view;
-        if (!CHECK_EQUAL(x->count, y->count)) return;
-        CHECK(!x->count || !memcmp(x->ids, y->ids, (size_t)x->count * sizeof *x->ids));
-        CHECK_EQUAL(x->tree->shape.bytes, y->tree->shape.bytes);
-        CHECK_STATUS(sap_host_view_open(y->tree, &view), SAP_OK);
-        CHECK(!memcmp(x->tree->arrays, view.tree.arrays, x->tree->shape.bytes));
-        sap_host_view_close(&view);
-        CHECK_STATUS(sap_tree_verify(y->tree), SAP_OK);
-    }
-}
 
 // ---- Answers
 
@@ -318,16 +220,7 @@ static void* run_rank(void* argument) {
     rank_thread* r = argument;
     const scene* s = r->s;
     const int32_t rank = sap_comm_rank(r->comm);
-    // Some ranks of the first GPU work in a stream of the caller's, and on arrays that are there.
-    const bool there = rank % s->gpus == 0 && s->chance / 8 % 2;
-    sap_device_options options = watched(&r->w);
-    options.threads = 1;
-    options.processor = SAP_CPU;
-    CHECK_STATUS(sap_device_open(&options, &r->cpu), SAP_OK);
-    options.processor = SAP_CUDA;
-    options.ordinal = rank % s->gpus;
-    if (there) options.stream = cuda_tools_stream();
-    CHECK_STATUS(cuda_tools_open(&options, &r->gpu), SAP_OK);
+    const bool there = open_devices(r);
     int64_t* ids = malloc(((size_t)s->points.count + 1) * sizeof *ids);
     cloud share = share_of(s, rank, ids);
     sap_cluster_tree *expected = NULL, *tree = NULL;
@@ -352,50 +245,8 @@ static void* run_rank(void* argument) {
     sap_cluster_free(expected);
     free(ids);
     cloud_free(&share);
-    sap_device_close(r->gpu);
-    sap_device_close(r->cpu);
-    CHECK_EQUAL(r->w.blocks, 0);
-    CHECK_EQUAL(r->w.wrong, 0);
+    close_devices(r);
     return NULL;
-}
-
-// An engine that does not know of memory on GPUs.
-static sap_status host_gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
-    sap_comm* inner = state;
-    return inner->engine.gather(inner->state, mine, bytes, all, stream);
-}
-static sap_status host_exchange(void* state, const void* send, const int64_t* send_bytes, void* receive,
-                                const int64_t* receive_bytes, void* stream) {
-    sap_comm* inner = state;
-    CHECK(!stream);
-    return inner->engine.exchange(inner->state, send, send_bytes, receive, receive_bytes, stream);
-}
-static sap_status host_reduce(void* state, sap_reduction how, uint64_t* values, int64_t count, void* stream) {
-    sap_comm* inner = state;
-    return inner->engine.reduce(inner->state, how, values, count, stream);
-}
-static sap_status host_split(void* state, int32_t color, int32_t key, sap_comm** part) {
-    (void)state, (void)color, (void)key, (void)part;
-    return SAP_ERROR_UNSUPPORTED;
-}
-static void host_abort(void* state, sap_status status) { sap_comm_abort(state, status); }
-static void host_close(void* state) { sap_comm_close(state); }
-static const sap_comm_engine host_engine = {host_gather, host_exchange, host_reduce, host_split,
-                                            host_abort,  host_close,    false,       {0}};
-
-static void run_scene(const scene* s) {
-    sap_comm *inner[MOST_RANKS], *comms[MOST_RANKS];
-    rank_thread ranks[MOST_RANKS] = {{0}};
-    if (!open_ranks(s->ranks, inner)) return;
-    for (int32_t r = 0; r < s->ranks; r++) {
-        comms[r] = inner[r];
-        if (s->staged) CHECK_STATUS(sap_comm_open(&host_engine, inner[r], r, s->ranks, NULL, &comms[r]), SAP_OK);
-        ranks[r].s = s;
-        ranks[r].comm = comms[r];
-        CHECK(!pthread_create(&ranks[r].thread, NULL, run_rank, &ranks[r]));
-    }
-    for (int32_t r = 0; r < s->ranks; r++) pthread_join(ranks[r].thread, NULL);
-    close_ranks(s->ranks, comms);
 }
 
 TEST(is_the_tree_of_cpus) {
@@ -423,7 +274,7 @@ TEST(is_the_tree_of_cpus) {
             NOTE("%s n %d dims %d f%d ranks %d owners %d ids %d leaf %d axis %d", family_name((family)kind),
                  (int)sizes[size], dims, bits, s.ranks, (int)s.give, s.with_ids, s.options.leaf_size,
                  (int)s.options.axis);
-            run_scene(&s);
+            run_scene(&s, run_rank);
             cloud_free(&s.points);
         }
     NOTE("%s", "");
@@ -436,7 +287,7 @@ TEST(large_parts) {
     NEEDS_RANKS;
     scene s = {.gpus = gpus, .ranks = 2, .give = OWNERS_RANDOM, .chance = 5};
     s.points = cloud_of_family(FAMILY_UNIFORM, 40001, 3, 32, 0, s.chance);
-    run_scene(&s);
+    run_scene(&s, run_rank);
     cloud_free(&s.points);
 }
 
@@ -444,15 +295,16 @@ TEST(large_parts) {
 TEST(points_ask_leaf_by_leaf) {
     const int gpus = cuda_tools_gpus(2);
     if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
     for (int32_t dims = 2; dims <= 5; dims++)
-        for (int32_t ranks = 1; ranks <= 4; ranks *= 2) {
+        for (int32_t ranks = 1; ranks <= most_ranks() && ranks <= 4; ranks *= 2) {
             scene s = {.gpus = gpus, .ranks = ranks, .give = OWNERS_RANDOM, .with_ids = dims % 2, .all_ks = true};
             s.chance = (uint64_t)(8 * dims + ranks);
             // Few points: lists that are not filled.
             for (int64_t count = 30; count <= 900; count *= 30) {
                 s.points = cloud_of_family(FAMILY_UNIFORM, count, dims, 32, 0, s.chance);
                 NOTE("dims %d ranks %d points %d", (int)dims, (int)ranks, (int)count);
-                run_scene(&s);
+                run_scene(&s, run_rank);
                 cloud_free(&s.points);
             }
         }

@@ -77,9 +77,10 @@ static inline size_t share_roomy(size_t bytes) {
     return (bytes + step - 1) / step * step;
 }
 
-// At least so many bytes; what they held is lost.
+// At least so many bytes, and as many as histograms take, so that none is given back for a larger one; what they held is lost.
 static inline void* share_take(sap_share* s, share_room* room, size_t bytes) {
     if (room->memory && room->bytes >= bytes) return room->memory;
+    if (bytes < SAP_SHARE_BINS * sizeof(uint32_t)) bytes = SAP_SHARE_BINS * sizeof(uint32_t);
     if (s->call.status == SAP_OK) sap_cuda_give(&s->call, room->memory);
     room->bytes = share_roomy(bytes);
     room->memory = sap_cuda_take(&s->call, room->bytes);

@@ -1,0 +1,333 @@
+// Trees over ranks whose points lie on GPUs: medians that are guessed, points that come in any order of their ids, and
+// rebuilds, which take the memory that is there.
+#include "allocator.h"
+#include "test.h"
+
+#if defined(SAP_HAVE_CUDA) && defined(SAP_HAVE_THREADS)
+#include "cluster/level.h"
+#include "cuda_ranks.h"
+
+// ---- Medians that are guessed
+
+// What points are like where a sample is drawn: one warp in so many.
+typedef enum sampled { SAMPLED_AS_ALL, SAMPLED_ELSEWHERE, SAMPLED_DENSE } sampled;
+
+enum { SAMPLED_RANKS = 2, SAMPLED_POINTS = 150000 }; // of which more than are trusted are in the sample
+
+static cloud sampled_points(sampled how) {
+    cloud c = cloud_make(SAMPLED_POINTS, 2, 32, 0);
+    uint64_t state = 4;
+    for (int64_t i = 0; i < c.count; i++) {
+        const int64_t row = i % (c.count / SAMPLED_RANKS);
+        const bool in_sample = row / 32 % SAP_SHARE_SAMPLE == 0;
+        double x = random_unit(&state);
+        if (how == SAMPLED_ELSEWHERE) x = in_sample ? 0.1 * x : 0.5 + 0.5 * x;
+        if (how == SAMPLED_DENSE && i % 10) x = 0.3 + 1e-5 * x; // most points lie in one bin
+        cloud_set(&c, i, 0, x);
+        cloud_set(&c, i, 1, 0.5 * random_unit(&state));
+    }
+    return c;
+}
+
+static int64_t reductions_of(const sap_comm* comm) {
+    sap_comm_info info;
+    CHECK_STATUS(sap_comm_describe(comm, &info), SAP_OK);
+    return info.reductions;
+}
+
+// Builds, and counts the reductions.
+static void* build_sampled(void* argument) {
+    rank_thread* r = argument;
+    int64_t* ids = malloc(((size_t)r->s->points.count + 1) * sizeof *ids);
+    open_devices(r);
+    cloud share = share_of(r->s, sap_comm_rank(r->comm), ids);
+    sap_cluster_tree *expected = NULL, *tree = NULL;
+    CHECK_STATUS(build(r, r->cpu, &share, NULL, &expected), SAP_OK);
+    const int64_t before = reductions_of(r->comm);
+    if (CHECK_STATUS(build(r, r->gpu, &share, NULL, &tree), SAP_OK)) compare_pieces(expected, tree);
+    if (!sap_comm_rank(r->comm)) *(int64_t*)r->s->user = reductions_of(r->comm) - before;
+    sap_cluster_free(tree);
+    sap_cluster_free(expected);
+    cloud_free(&share);
+    free(ids);
+    close_devices(r);
+    return NULL;
+}
+
+TEST(medians_are_guessed_from_a_sample) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    const int64_t least = sap_cut_sampled_least;
+    for (int how = SAMPLED_AS_ALL; how <= SAMPLED_DENSE; how++) {
+        int64_t reductions[2];
+        scene s = {.gpus = gpus, .ranks = SAMPLED_RANKS, .points = sampled_points((sampled)how), .chance = 1};
+        for (int with = 0; with < 2; with++) {
+            NOTE("points %d, sample %d", how, with);
+            sap_cut_sampled_least = with ? 1 : INT64_MAX;
+            s.user = &reductions[with];
+            run_scene(&s, build_sampled);
+        }
+        // The sample's; and where that misled, that of the guess. A guess that hits narrows as bins of all points do, or more.
+        if (how == SAMPLED_ELSEWHERE) CHECK_EQUAL(reductions[1], reductions[0] + 2);
+        if (how != SAMPLED_ELSEWHERE) CHECK(reductions[1] <= reductions[0] + 1);
+        NOTE("points %d: %d reductions, %d with a sample", how, (int)reductions[0], (int)reductions[1]);
+        cloud_free(&s.points);
+    }
+    sap_cut_sampled_least = least;
+    NOTE("%s", "");
+}
+
+// ---- Rebuilds in which points change sides
+
+// What a rank holds, of which some have jumped.
+typedef struct held {
+    cloud points;
+    int64_t* ids;
+} held;
+
+static uint64_t mixed(uint64_t x) {
+    x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+static held held_of(const sap_cluster_tree* tree, uint64_t turn, double part, bool backwards) {
+    sap_cluster_info info;
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    held h = {.points = cloud_make(info.count_here, info.dims, 32, 0)};
+    const int64_t n = info.count_here;
+    h.ids = malloc(((size_t)n + 1) * sizeof *h.ids);
+    CHECK_STATUS(sap_cluster_points(tree, h.ids, h.points.coords), SAP_OK);
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t chance = mixed((uint64_t)h.ids[i] * 1000003 + (uint64_t)i + mixed(turn));
+        if (random_unit(&chance) >= part) continue;
+        for (int32_t a = 0; a < info.dims; a++) cloud_set(&h.points, i, a, random_unit(&chance));
+    }
+    for (int64_t i = 0, j = n - 1; i < j && backwards; i++, j--) {
+        const int64_t id = h.ids[i];
+        h.ids[i] = h.ids[j];
+        h.ids[j] = id;
+        for (int32_t a = 0; a < info.dims; a++) {
+            const double x = cloud_get(&h.points, i, a);
+            cloud_set(&h.points, i, a, cloud_get(&h.points, j, a));
+            cloud_set(&h.points, j, a, x);
+        }
+    }
+    return h;
+}
+
+static void held_free(held* h) {
+    cloud_free(&h->points);
+    free(h->ids);
+}
+
+static sap_status rebuild(sap_cluster_tree* tree, const held* h) {
+    return sap_cluster_rebuild(tree, (sap_points){h->points.coords, h->points.count, h->points.dims, 0}, h->ids);
+}
+
+// Ids ascend, but where `chance` says that those of every second rank fall; `with_ids`: each belongs to two points.
+static void* rebuild_moved(void* argument) {
+    rank_thread* r = argument;
+    const scene* s = r->s;
+    const int32_t rank = sap_comm_rank(r->comm);
+    int64_t* ids = malloc(((size_t)s->points.count + 1) * sizeof *ids);
+    open_devices(r);
+    cloud share = share_of(s, rank, ids);
+    for (int64_t i = 0; i < share.count && s->with_ids; i++) ids[i] /= 6;
+    sap_cluster_tree *expected = NULL, *tree = NULL;
+    if (CHECK_STATUS(build(r, r->cpu, &share, ids, &expected), SAP_OK) &&
+        CHECK_STATUS(build(r, r->gpu, &share, ids, &tree), SAP_OK))
+        for (uint64_t turn = 0; turn < 3; turn++) {
+            held h = held_of(expected, turn, turn == 1 ? 0.05 : 0.5, s->chance / 2 % 2 && rank % 2);
+            CHECK_STATUS(rebuild(expected, &h), SAP_OK);
+            CHECK_STATUS(rebuild(tree, &h), SAP_OK);
+            compare_pieces(expected, tree);
+            held_free(&h);
+        }
+    sap_cluster_free(tree);
+    sap_cluster_free(expected);
+    cloud_free(&share);
+    free(ids);
+    close_devices(r);
+    return NULL;
+}
+
+// On two ranks points come as runs of ids that ascend, of several tiles; on three a rank has more than one subtree; more
+// than 32 ranks are not merged.
+TEST(points_come_in_any_order) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    static const int32_t ranks[] = {2, 2, 3, 4, 5, 33};
+    static const int64_t sizes[] = {40001, 3000, 3000, 3000, 2000, 900};
+    for (int i = 0; i < 6; i++)
+        for (uint64_t way = 0; way < (i ? 4 : 1); way++) {
+            scene s = {
+                .gpus = gpus, .ranks = ranks[i], .give = OWNERS_RANDOM, .with_ids = way / 2, .chance = way % 2 * 2};
+            s.points = cloud_of_family(FAMILY_UNIFORM, sizes[i], 2 + i % 2, 32, 0, 7);
+            NOTE("ranks %d points %d way %d", (int)ranks[i], (int)sizes[i], (int)way);
+            run_scene(&s, rebuild_moved);
+            cloud_free(&s.points);
+        }
+    NOTE("%s", "");
+}
+
+// ---- Memory
+
+enum { STEADY_RANKS = 2, WARM_TURNS = 6, STEADY_TURNS = 4 };
+
+typedef struct steady {
+    pthread_barrier_t together;
+    int64_t taken; // blocks of GPU memory, before
+} steady;
+
+// Turns of two sets of points.
+static void rebuild_steadily(rank_thread* r, sap_cluster_tree* tree, const held* sets) {
+    steady* t = r->s->user;
+    int64_t requests = 0, bytes = 0;
+    for (int turn = 0; turn < WARM_TURNS + STEADY_TURNS; turn++) {
+        if (turn == WARM_TURNS) {
+            pthread_barrier_wait(&t->together);
+            requests = r->w.requests;
+            bytes = r->w.bytes;
+            if (!sap_comm_rank(r->comm)) t->taken = cuda_tools.calls[CUDA_TOOLS_ALLOCATE];
+            pthread_barrier_wait(&t->together);
+        }
+        CHECK_STATUS(rebuild(tree, &sets[turn % 2]), SAP_OK);
+    }
+    pthread_barrier_wait(&t->together);
+    CHECK_EQUAL(r->w.requests, requests);
+    CHECK_EQUAL(r->w.bytes, bytes);
+    CHECK_EQUAL(cuda_tools.calls[CUDA_TOOLS_ALLOCATE], t->taken);
+}
+
+static void* take_no_memory(void* argument) {
+    rank_thread* r = argument;
+    int64_t* ids = malloc(((size_t)r->s->points.count + 1) * sizeof *ids);
+    open_devices(r);
+    cloud share = share_of(r->s, sap_comm_rank(r->comm), ids);
+    sap_cluster_tree* tree = NULL;
+    if (CHECK_STATUS(build(r, r->gpu, &share, ids, &tree), SAP_OK)) {
+        held sets[] = {held_of(tree, 1, 0, false), held_of(tree, 2, 0.3, false)};
+        rebuild_steadily(r, tree, sets);
+        held_free(&sets[0]);
+        held_free(&sets[1]);
+    }
+    sap_cluster_free(tree);
+    cloud_free(&share);
+    free(ids);
+    close_devices(r);
+    return NULL;
+}
+
+// Where a rank has one subtree, so that what comes is merged; a sort takes memory for a while.
+TEST(rebuilds_take_the_memory_that_is_there) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    steady t = {.taken = 0};
+    scene s = {.gpus = gpus, .ranks = STEADY_RANKS, .give = OWNERS_RANDOM, .user = &t};
+    cuda_tools_reset();
+    pthread_barrier_init(&t.together, NULL, STEADY_RANKS);
+    s.points = cloud_of_family(FAMILY_UNIFORM, 3000, 3, 32, 0, 2);
+    run_scene(&s, take_no_memory);
+    pthread_barrier_destroy(&t.together);
+    cloud_free(&s.points);
+}
+
+// ---- Failures
+
+enum { FAILING_RANKS = 3, FEW = 60, MORE = 900 }; // points of a rank; the latter need memory that is not there yet
+
+typedef struct failing {
+    pthread_barrier_t together;
+    int64_t host_from; // request for host memory of rank 1 that is refused; 0: none
+    int64_t fail_at;   // of GPU memory
+    sap_status statuses[FAILING_RANKS];
+} failing;
+
+static held given_by(int32_t rank, int64_t count, uint64_t chance) {
+    held h = {.points = cloud_make(count, 3, 32, 0), .ids = malloc((size_t)count * sizeof *h.ids)};
+    uint64_t state = chance + (uint64_t)rank;
+    for (int64_t i = 0; i < count; i++) {
+        h.ids[i] = i * FAILING_RANKS + rank;
+        for (int32_t a = 0; a < 3; a++) cloud_set(&h.points, i, a, random_unit(&state));
+    }
+    return h;
+}
+
+// Refuses memory during the second rebuild, which has that of the first tree.
+static void fail_between(rank_thread* r, sap_cluster_tree* tree, const held* more) {
+    failing* f = r->s->user;
+    const int32_t rank = sap_comm_rank(r->comm);
+    pthread_barrier_wait(&f->together);
+    if (!rank) cuda_tools.seen = 0;
+    if (!rank) cuda_tools.fail_at = f->fail_at;
+    if (f->host_from && rank == 1) r->w.fail_from = r->w.requests + f->host_from;
+    pthread_barrier_wait(&f->together);
+    f->statuses[rank] = rebuild(tree, more);
+    pthread_barrier_wait(&f->together);
+    if (!rank) cuda_tools.fail_at = 0;
+    r->w.fail_from = 0;
+    pthread_barrier_wait(&f->together);
+}
+
+static void* fail_to_rebuild(void* argument) {
+    rank_thread* r = argument;
+    const failing* f = r->s->user;
+    const int32_t rank = sap_comm_rank(r->comm);
+    open_devices(r);
+    held first = given_by(rank, FEW, 1), second = given_by(rank, FEW, 9), more = given_by(rank, MORE, 17);
+    sap_cluster_tree *expected = NULL, *tree = NULL;
+    if (CHECK_STATUS(build(r, r->cpu, &second.points, second.ids, &expected), SAP_OK) &&
+        CHECK_STATUS(build(r, r->gpu, &first.points, first.ids, &tree), SAP_OK)) {
+        CHECK_STATUS(rebuild(tree, &second), SAP_OK);
+        fail_between(r, tree, &more);
+        if (f->statuses[rank] != SAP_OK) compare_pieces(expected, tree);
+        CHECK_STATUS(rebuild(expected, &more), SAP_OK);
+        CHECK_STATUS(rebuild(tree, &more), SAP_OK);
+        compare_pieces(expected, tree);
+    }
+    sap_cluster_free(tree);
+    sap_cluster_free(expected);
+    held_free(&first);
+    held_free(&second);
+    held_free(&more);
+    close_devices(r);
+    return NULL;
+}
+
+// Whether something failed; then all ranks say the same.
+static bool run_with_failure(failing* f, int gpus, sap_status wanted) {
+    const scene s = {.gpus = gpus, .ranks = FAILING_RANKS, .user = f};
+    pthread_barrier_init(&f->together, NULL, FAILING_RANKS);
+    run_scene(&s, fail_to_rebuild);
+    pthread_barrier_destroy(&f->together);
+    const bool failed = f->statuses[0] != SAP_OK;
+    for (int32_t r = 0; r < FAILING_RANKS; r++) CHECK_STATUS(f->statuses[r], failed ? wanted : SAP_OK);
+    CHECK_EQUAL(cuda_tools.blocks, 0);
+    return failed;
+}
+
+TEST(a_failed_rebuild_leaves_the_tree) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    for (int host = 0; host < 2; host++) {
+        bool failed = true;
+        for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
+            failing f = {.host_from = host ? n : 0, .fail_at = host ? 0 : n};
+            cuda_tools_reset();
+            cuda_tools.fail_kinds = 1u << CUDA_TOOLS_ALLOCATE;
+            cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
+            cuda_tools.fail_on = true; // a second attempt, once idle memory was freed, fails too
+            NOTE("%s memory, request %d", host ? "host" : "GPU", (int)n);
+            failed = run_with_failure(&f, gpus, host ? SAP_ERROR_MEMORY : SAP_ERROR_DEVICE_MEMORY);
+            CHECK(failed || n > 3);
+        }
+        CHECK(!failed);
+    }
+    cuda_tools_reset();
+    NOTE("%s", "");
+}
+
+#else
+TEST(no_cuda) { SKIP("this build has not both CUDA and threads"); }
+#endif
+TEST_MAIN()
