@@ -500,6 +500,50 @@ TEST(threads_share_a_node) {
     }
 }
 
+// ---- Memory of rebuilds
+
+enum { WARM_TURNS = 6, STEADY_TURNS = 4 };
+
+// Turns of two sets of points: from some time on nothing is taken.
+static void rebuild_steadily(rank_thread* r, void* context) {
+    const scene* s = context;
+    int64_t *ids, requests = 0, bytes = 0;
+    cloud share = share_of(s, sap_comm_rank(r->comm), &ids);
+    cloud moved = cloud_make(share.count, s->dims, 32, 0);
+    uint64_t state = (uint64_t)sap_comm_rank(r->comm) + 3;
+    for (int64_t i = 0; i < share.count; i++)
+        for (int32_t a = 0; a < s->dims; a++)
+            cloud_set(&moved, i, a, i % 4 ? cloud_get(&share, i, a) : random_unit(&state));
+    sap_cluster_tree* tree = NULL;
+    CHECK_STATUS(build_over(r, &share, ids, &s->options, &tree), SAP_OK);
+    for (int turn = 0; turn < WARM_TURNS + STEADY_TURNS && tree; turn++) {
+        if (turn == WARM_TURNS) {
+            requests = r->w.requests;
+            bytes = r->w.bytes;
+        }
+        CHECK_STATUS(rebuild_over(tree, turn % 2 ? &share : &moved, ids), SAP_OK);
+    }
+    CHECK_EQUAL(r->w.requests, requests);
+    CHECK_EQUAL(r->w.bytes, bytes);
+    if (tree) check_parts(s, tree);
+    sap_cluster_free(tree);
+    cloud_free(&moved);
+    cloud_free(&share);
+    free(ids);
+}
+
+TEST(rebuilds_take_the_memory_that_is_there) {
+    NEEDS_RANKS;
+    for (int32_t ranks = 1; ranks <= 5; ranks++) {
+        scene s = {.kind = FAMILY_UNIFORM, .size = 6000, .dims = 3, .real_bits = 32, .ranks = ranks, .with_ids = true};
+        s.give = OWNERS_RANDOM;
+        s.chance = 65;
+        open_scene(&s);
+        on_threads(ranks, rebuild_steadily, &s);
+        close_scene(&s);
+    }
+}
+
 // A rank's subtree of a tree that is too large to be made here: its last leaf ends where it does.
 static void check_slice(const sap_cut* cut, int32_t depth, int64_t node) {
     const int64_t count = sap_cut_rank(cut, depth, node + 1) - sap_cut_rank(cut, depth, node);

@@ -105,6 +105,57 @@ TEST(memory_is_refused) {
     NOTE("%s", "");
 }
 
+// A rebuild over more points than before, for which memory is refused, leaves all ranks the tree that they had.
+static void rebuild_without_memory(rank_thread* r, void* context) {
+    failing* f = context;
+    const int32_t rank = sap_comm_rank(r->comm);
+    enum { MORE = 10 * FEW_POINTS };
+    float coords[3 * MORE], before[4 * FEW_RANKS * FEW_POINTS], after[4 * FEW_RANKS * FEW_POINTS];
+    int64_t ids_before[4 * FEW_RANKS * FEW_POINTS], ids_after[4 * FEW_RANKS * FEW_POINTS];
+    uint64_t state = (uint64_t)rank + 5;
+    for (int i = 0; i < 3 * MORE; i++) coords[i] = (float)random_unit(&state);
+    const sap_points few = {coords, FEW_POINTS, 3, 0}, other = {coords + 3 * FEW_POINTS, FEW_POINTS, 3, 0};
+    const sap_points more = {coords, MORE, 3, 0};
+    const sap_search search = {.k = 4};
+    sap_cluster_tree* tree = NULL;
+    sap_cluster_info info, now;
+    CHECK_STATUS(sap_cluster_build(r->comm, r->device, few, NULL, NULL, &tree), SAP_OK);
+    CHECK_STATUS(sap_cluster_rebuild(tree, other, NULL), SAP_OK);
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_STATUS(sap_cluster_nearest_self(tree, &search, ids_before, before), SAP_OK);
+    if (rank == f->victim) r->w.fail_from = r->w.requests + f->fail_from;
+    f->statuses[rank] = sap_cluster_rebuild(tree, more, NULL);
+    r->w.fail_from = 0;
+    CHECK_STATUS(sap_cluster_describe(tree, &now), SAP_OK);
+    if (f->statuses[rank] != SAP_OK) {
+        CHECK(!memcmp(&info, &now, sizeof now));
+        CHECK_STATUS(sap_cluster_nearest_self(tree, &search, ids_after, after), SAP_OK);
+        const size_t cells = 4 * (size_t)info.count_here;
+        CHECK(!memcmp(ids_before, ids_after, cells * sizeof *ids_after));
+        CHECK(!memcmp(before, after, cells * sizeof *after));
+    }
+    CHECK_STATUS(sap_cluster_rebuild(tree, more, NULL), SAP_OK);
+    CHECK_STATUS(sap_cluster_describe(tree, &now), SAP_OK);
+    CHECK_EQUAL(now.count, FEW_RANKS * MORE);
+    for (int32_t p = 0; p < tree->piece_count; p++) CHECK_STATUS(sap_tree_verify(tree->pieces[p].tree), SAP_OK);
+    sap_cluster_free(tree);
+}
+
+TEST(a_failed_rebuild_leaves_the_tree) {
+    NEEDS_RANKS;
+    bool done = false;
+    for (int64_t n = 1; !done && n < 1000; n++) {
+        failing f = {.victim = (int32_t)(n % FEW_RANKS), .fail_from = n};
+        NOTE("request %d", (int)n);
+        on_threads(FEW_RANKS, rebuild_without_memory, &f);
+        done = f.statuses[f.victim] == SAP_OK;
+        for (int32_t r = 0; r < FEW_RANKS; r++) CHECK_STATUS(f.statuses[r], done ? SAP_OK : SAP_ERROR_MEMORY);
+        CHECK(!done || n > 3);
+    }
+    CHECK(done);
+    NOTE("%s", "");
+}
+
 // What only rank 1 does wrong.
 static void ask_wrongly(rank_thread* r, void* context) {
     const bool wrong = sap_comm_rank(r->comm) == 1;
