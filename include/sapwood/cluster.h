@@ -211,7 +211,10 @@ SAP_API sap_status sap_cluster_build_f64(sap_comm* comm, sap_device* device, sap
  * free, but only points whose new place is another rank's are sent, coordinates and id once: so let each rank give those
  * that it holds (::sap_cluster_points), with their ids. `moved` of ::sap_cluster_info says how many came. Medians are looked
  * for near the last ones first, which saves a reduction a level where points have moved little. If the call fails,
- * the tree is what it was. Memory: two trees. Errors: as sap_cluster_build; SAP_ERROR_ARGUMENT also for other dims.
+ * the tree is what it was. Memory: two trees, also between calls, until ::sap_cluster_free: the one before the last is
+ * kept, and the next call builds into it. So rebuilds over no more points than before soon allocate nothing; only GPUs
+ * on which ids do not ascend, rank by rank, take memory of their pool for a while, to sort them.
+ * Errors: as sap_cluster_build; SAP_ERROR_ARGUMENT also for other dims.
  */
 SAP_API sap_status sap_cluster_rebuild(sap_cluster_tree* tree, sap_points share, const int64_t* ids);
 /** ::sap_cluster_rebuild in double precision. */
