@@ -8,7 +8,7 @@ enum {
     PACK_WARPS = SHARE_THREADS / SAP_WARP,
     FEW_PIECES = SAP_WARP,
     PACK_ROUNDS = 4,
-    PACK_AT_ONCE = 40, // warps of a multiprocessor
+    PACK_AT_ONCE = 32, // warps of a multiprocessor
     SUM_EACH = 8,
     MERGED_RUNS = 32, // in one pass
     MERGED_TILE = 32 * SHARE_THREADS
@@ -22,7 +22,8 @@ typedef struct pack_counter {
     bool is_few;
 } pack_counter;
 
-// Counts the lanes that have the same piece. The first of a piece's places, for all of them.
+// Counts the lanes that have the same piece. The first of a piece's places, for all of them, where places are asked for.
+template <bool places>
 static __device__ __forceinline__ long long pack_add(pack_counter* c, int piece, unsigned int alike) {
     const int lane = sap_lane();
     if (!c->is_few) {
@@ -33,9 +34,23 @@ static __device__ __forceinline__ long long pack_add(pack_counter* c, int piece,
         }
         return __shfl_sync(SAP_ALL_LANES, at, __ffs((int)alike) - 1);
     }
-    const long long at = __shfl_sync(SAP_ALL_LANES, c->own, piece);
+    const long long at = places ? __shfl_sync(SAP_ALL_LANES, c->own, piece) : 0;
     if (lane == piece) c->own += __popc(alike);
     return at;
+}
+
+// Where the point of each lane goes, whose piece may be -1: none.
+template <bool places> static __device__ __forceinline__ long long pack_place(pack_counter* c, int piece) {
+    unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
+    long long place = 0;
+    while (waiting) {
+        const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
+        const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
+        const long long at = pack_add<places>(c, now, alike);
+        if (piece == now) place = at + __popc(alike & sap_lanes_below());
+        waiting &= ~alike;
+    }
+    return place;
 }
 
 // The part of the rows that a warp looks at, and in rounds of a warp what each lane does with its own. The labels of several
@@ -46,29 +61,27 @@ static __device__ __forceinline__ void pack_rows(const share_view<real>& v, cons
     const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
     const int64_t end = min((warp + 1) * chunk, v.count);
     for (int64_t first = warp * chunk + sap_lane(); first - sap_lane() < end; first += PACK_ROUNDS * SAP_WARP) {
-        int label[PACK_ROUNDS];
+        int piece[PACK_ROUNDS];
+        long long at[PACK_ROUNDS];
 #pragma unroll
         for (int i = 0; i < PACK_ROUNDS; i++)
-            label[i] = first + i * SAP_WARP < end ? v.label(first + i * SAP_WARP) : SAP_SHARE_NONE;
+            piece[i] = first + i * SAP_WARP < end ? v.label(first + i * SAP_WARP) : SAP_SHARE_NONE;
 #pragma unroll
         for (int i = 0; i < PACK_ROUNDS; i++) {
-            int piece = -1;
-            if (label[i] != SAP_SHARE_NONE) piece = label[i] ? place[label[i] - SAP_SHARE_PIECES] : 0;
-            unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
-            while (waiting) {
-                const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
-                const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
-                const long long at = pack_add(c, now, alike);
-                if (piece == now) put(v, first + i * SAP_WARP, now, at + __popc(alike & sap_lanes_below()));
-                waiting &= ~alike;
-            }
+            const int label = piece[i];
+            piece[i] = -1;
+            if (label != SAP_SHARE_NONE) piece[i] = label ? place[label - SAP_SHARE_PIECES] : 0;
+            at[i] = pack_place<sink::PLACES>(c, piece[i]);
         }
+        put(v, first, piece, at);
     }
 }
 
 // How many points of each piece are in each warp's part.
 struct pack_nothing {
-    template <typename real> __device__ void operator()(const share_view<real>&, int64_t, int, long long) const {}
+    enum { PLACES = false };
+    template <typename real>
+    __device__ void operator()(const share_view<real>&, int64_t, const int*, const long long*) const {}
 };
 
 template <typename real>
@@ -112,31 +125,45 @@ typedef struct pack_room {
     void *coords, *ids;
 } pack_room;
 
-// Writes a point: its coordinates, and its row, or its id if ids were given.
+// Writes the points of several rounds: their coordinates, of which some are asked for before any is written, and their rows,
+// or ids if they were given.
 struct pack_put {
-    enum { AT_ONCE = 4 }; // coordinates are asked for, before any is written
+    enum { PLACES = true, AXES = 4 };
     const pack_room* rooms;
     template <typename real>
-    __device__ __forceinline__ void operator()(const share_view<real>& v, int64_t row, int piece, long long at) const {
-        const pack_room room = rooms[piece];
-        const real* from = v.coords + row * v.stride;
-        real *to = (real*)room.coords + at * v.dims, x[AT_ONCE];
-        for (int a = 0; a < v.dims; a += AT_ONCE) {
+    __device__ __forceinline__ void operator()(const share_view<real>& v, int64_t first, const int* piece,
+                                               const long long* at) const {
+        for (int axis = 0; axis < v.dims; axis += AXES) {
+            real x[PACK_ROUNDS][AXES];
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; i++) x[i] = a + i < v.dims ? from[a + i] : 0;
+            for (int i = 0; i < PACK_ROUNDS; i++)
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; i++)
-                if (a + i < v.dims) to[a + i] = x[i];
+                for (int a = 0; a < AXES; a++)
+                    x[i][a] =
+                        piece[i] >= 0 && axis + a < v.dims ? v.coords[(first + i * SAP_WARP) * v.stride + axis + a] : 0;
+#pragma unroll
+            for (int i = 0; i < PACK_ROUNDS; i++) {
+                if (piece[i] < 0) continue;
+                real* to = (real*)rooms[piece[i]].coords + at[i] * v.dims + axis;
+#pragma unroll
+                for (int a = 0; a < AXES; a++)
+                    if (axis + a < v.dims) to[a] = x[i][a];
+            }
         }
-        if (v.ids)
-            ((int64_t*)room.ids)[at] = v.ids[row];
-        else
-            ((int32_t*)room.ids)[at] = (int32_t)row;
+#pragma unroll
+        for (int i = 0; i < PACK_ROUNDS; i++) {
+            if (piece[i] < 0) continue;
+            const int64_t row = first + i * SAP_WARP;
+            if (v.ids)
+                ((int64_t*)rooms[piece[i]].ids)[at[i]] = v.ids[row];
+            else
+                ((int32_t*)rooms[piece[i]].ids)[at[i]] = (int32_t)row;
+        }
     }
 };
 
 template <typename real>
-static __global__ void __launch_bounds__(SHARE_THREADS)
+static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARPS)
     pack_points(const share_view<real> v, const int32_t* place, int pieces, int64_t warps, int64_t chunk,
                 long long* counts, const pack_room* rooms) {
     const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
