@@ -827,8 +827,7 @@ const sap_cli_option sap_cli_option_table[] = {
      false},
     {"spread", 0, V(NEAREST) | V(RADIUS), CHOICE(spread, "HOW", spreads),
      "what each of --devices holds: split: a part of one tree; copied: the whole tree, for a part of the queries "
-     "(default auto: copied where QUERIES are given and either the points take at most 1 GiB or only a whole tree will "
-     "do, else split)",
+     "(default auto: copied where the points take at most 1 GiB or only a whole tree will do, else split)",
      false},
     {"spread", 0, V(BOX), CHOICE(spread, "HOW", spreads),
      "what each of --devices holds: split: a part of one tree; copied: the whole tree, for a part of the boxes "

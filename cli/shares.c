@@ -129,12 +129,13 @@ static void count_from_start(sap_cli* cli, int64_t first) {
 
 // ---- Copies, where ranks are threads: all of them read the points where the first has put them together.
 
-// Whether each GPU gets all points: where each can do with its part of the queries, and building often costs little.
+// Whether each GPU gets all points: where there is more than one query to share out. Building everywhere costs little then,
+// and answers are where they are to be written, while those of a part come in the order of the part's points.
 static bool is_to_copy(const sap_cli* cli, const sap_cli_points* points) {
     const int64_t most_bytes = (int64_t)1 << 30, bytes = points->all * points->dims * (points->real_bits / 8);
+    const bool is_shared = cli->options->operands[1] || cli->options->verb != SAP_VERB_BOX;
     if (cli->ranks->is_copied) return true;
-    return cli->ranks->devices && cli->options->spread == SAP_SPREAD_AUTO && cli->options->operands[1] &&
-           bytes <= most_bytes;
+    return cli->ranks->devices && cli->options->spread == SAP_SPREAD_AUTO && is_shared && bytes <= most_bytes;
 }
 
 static sap_cli_exit build_copies(sap_cli* cli, sap_cli_reference* reference) {

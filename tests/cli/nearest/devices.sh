@@ -67,7 +67,7 @@ spread_of() { sapwood "$@" --devices 0,1 -q --json -o ids.npy | grep spread; }
 spread_of nearest points.npy queries.npy
 spread_of nearest points.npy queries.npy --spread split
 spread_of nearest points.npy
-spread_of nearest points.npy --spread copied
+spread_of nearest points.npy --spread split
 spread_of box points.npy boxes.npy
 spread_of box points.npy --lower 0,0,0 --upper 1,1,1
 spread_of nearest tree.sap queries.npy
