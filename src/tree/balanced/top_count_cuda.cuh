@@ -32,16 +32,15 @@ static __device__ __forceinline__ void top_raise(double* most, double x) {
         atomicMin((unsigned long long*)most, (unsigned long long)__double_as_longlong(x));
 }
 
-// Takes a coordinate into the bounds of a child, and returns its bin or, if there are none, -1. Bounds are read first,
-// since most points change nothing.
-template <typename real>
-static __device__ __forceinline__ int top_take(top_side<real>* shared, real x, int bins, bool is_there) {
-    const top_side<real> side = *shared;
-    if (is_there && x < side.least) top_lower(&shared->least, x);
-    if (is_there && x > side.most) top_raise(&shared->most, x);
-    const real place = is_there ? (x - side.origin) * side.scale : 0;
-    SAP_ASSERT(place >= 0);
-    return is_there && side.scale > 0 ? min((int)place, bins - 1) : -1;
+// Takes a coordinate into the bounds of a child. They are read first, since most points change nothing.
+template <typename real> static __device__ __forceinline__ void top_widen(top_side<real>* shared, real x) {
+    if (x < shared->least) top_lower(&shared->least, x);
+    if (x > shared->most) top_raise(&shared->most, x);
+}
+
+// The bin of a coordinate in a histogram that there is: scale > 0.
+template <typename real> static __device__ __forceinline__ int top_bin(const top_side<real>& side, real x, int bins) {
+    return min((int)((x - side.origin) * side.scale), bins - 1);
 }
 
 template <typename real>
@@ -181,11 +180,22 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
             if (at + j * SAP_WARP + sap_lane() >= to) child[j] = -1;
 #pragma unroll
         for (int a = 0; a < (dims ? dims : k.axes()); a++) {
+            top_side<real>* sides = s->side + a;
+            bool widens = false;
             int bin[TOP_ITEMS];
 #pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++)
-                bin[j] =
-                    top_take(&s->side[max(child[j], 0) * k.axes() + a], point[j].coordinate(a), bins, child[j] >= 0);
+            for (int j = 0; j < TOP_ITEMS; j++) {
+                const top_side<real> side = sides[max(child[j], 0) * k.axes()];
+                const real x = point[j].coordinate(a);
+                const bool counts = child[j] >= 0 && side.scale > 0;
+                widens = widens || (child[j] >= 0 && (x < side.least || x > side.most));
+                bin[j] = counts ? top_bin(side, x, bins) : -1;
+                SAP_ASSERT(!counts || bin[j] >= 0);
+            }
+            if (widens) // few do, and a branch for each point would take longer than all of this
+#pragma unroll
+                for (int j = 0; j < TOP_ITEMS; j++)
+                    if (child[j] >= 0) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++)
                 if (bin[j] >= 0) atomicAdd(&s->counts[(child[j] * k.axes() + a) * bins + bin[j]], 1);

@@ -231,9 +231,11 @@ top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real
             bool right = x > split;
             if (x == split) right = point[j].i == pivot || !top_tied_before(k, node.axis, 0, point[j].i, pivot);
             for (int a = 0; a < k.axes(); a++) {
-                const int side = right * k.axes() + a,
-                          bin = top_take(&team->side[side], point[j].coordinate(a), bins, true);
-                if (bin >= 0) atomicAdd(&sums[side * bins + bin], 1);
+                const int side = right * k.axes() + a;
+                const real coordinate = point[j].coordinate(a);
+                top_widen(&team->side[side], coordinate);
+                if (team->side[side].scale > 0)
+                    atomicAdd(&sums[side * bins + top_bin(team->side[side], coordinate, bins)], 1);
             }
             atomicMin(&team->min_id[right], id[j]);
         }
