@@ -98,6 +98,31 @@ TEST(large_trees) {
     devices_close(&on);
 }
 
+// About as many points as one block of a GPU finishes by itself, in leaves of any size.
+TEST(subtrees_of_all_sizes) {
+    static const int32_t sizes[] = {8192, 8193, 5000, 300, 33, 8191}, leaf_sizes[] = {0, 1, 1024, 5};
+    devices on = devices_open(0);
+    for (int i = 0; i<4 * FAMILY_COUNT; i += CASE_STEP> 23 ? 5 : 1) {
+        search_case c = {
+            .kind = (family)(i % FAMILY_COUNT), .size = sizes[(i + i / FAMILY_COUNT) % 6], .dims = 2 + i % 3};
+        c.real_bits = 32;
+        c.options.leaf_size = leaf_sizes[(i + i / FAMILY_COUNT) % 4];
+        c.options.axis = i % 4 == 3 ? SAP_AXIS_CYCLE : SAP_AXIS_WIDEST;
+        cloud points = cloud_of_family(c.kind, c.size, c.dims, c.real_bits, 0, (uint64_t)i);
+        sap_tree* first = NULL;
+        for (int d = 0; d < on.count; d++) {
+            sap_tree* tree = NULL;
+            note_case(&c, d);
+            CHECK_STATUS(build(on.open[d], &points, &c.options, d ? &tree : &first), SAP_OK);
+            if (d) CHECK(trees_equal(first, tree));
+            sap_tree_free(tree);
+        }
+        sap_tree_free(first);
+        cloud_free(&points);
+    }
+    devices_close(&on);
+}
+
 // Points of a stride are those of none.
 TEST(strides_change_nothing) {
     sap_device* device = NULL;

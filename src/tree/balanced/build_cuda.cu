@@ -1,21 +1,38 @@
 // The balanced builder on CUDA: its memory and its launches, as many of them as follow from the number of points.
 #include "tree/balanced/bottom_cuda.cuh"
 #include "tree/balanced/bounds_cuda.cuh"
+#include "tree/balanced/sorted_cuda.cuh"
 #include "tree/balanced/top_move_cuda.cuh"
 #include "tree/balanced/top_resolve_cuda.cuh"
 
-// Points of a subtree that one block builds.
-template <typename real> static int bottom_capacity(const sap_cuda* cuda, int dims) {
-    size_t slot = sizeof(int32_t) + (size_t)dims * sizeof(real), fixed = bottom_bytes<real>(dims, 0);
-    size_t fit = (cuda->shared_bytes - fixed) / slot / 4 * 4;
-    return fit < BOTTOM_POINTS ? (int)fit : BOTTOM_POINTS;
+// How the subtrees are built: from sorted lists, of floats with these dimensions, or else by selection.
+template <typename real, int dims> static constexpr bool has_sorted(void) {
+    return dims > 0 && sizeof(real) == sizeof(float);
 }
 
-// Levels above the subtrees.
-static int top_levels(int64_t count, int capacity) {
-    int levels = 0;
-    while ((count + ((int64_t)1 << levels) - 1) >> levels > capacity) levels++;
-    return levels;
+static int64_t divided(int64_t count, int levels) { return (count + ((int64_t)1 << levels) - 1) >> levels; }
+
+// Whether a block can build the subtrees below so many levels, and with how much room for points.
+template <typename real, int dims>
+static bool bottom_fits(const sap_cuda* cuda, const sap_cuda_build& b, const sap_tree_shape& shape, int levels,
+                        int* capacity, size_t* bytes) {
+    if constexpr (has_sorted<real, dims>()) {
+        // A subtree of a slice, or a node within it, can have a point more than its even share.
+        const bool even = shape.slice.whole == 0 || levels == 0;
+        const int64_t points = divided(b.count, levels) + !even;
+        if (points > (even ? SORTED_POINTS : SORTED_POINTS - SORTED_WARPS)) return false;
+        *capacity = (int)(points + 3) / 4 * 4;
+        *bytes = sorted_bytes<dims>(*capacity, (int64_t)1 << (b.depth - levels));
+        return *bytes <= cuda->shared_bytes;
+    } else {
+        const size_t slot = sizeof(int32_t) + (size_t)b.dims * sizeof(real), fixed = bottom_bytes<real>(b.dims, 0);
+        const size_t fit = (cuda->shared_bytes - fixed) / slot / 4 * 4;
+        *capacity = fit < BOTTOM_POINTS ? (int)fit : BOTTOM_POINTS;
+        if (divided(b.count, levels) > *capacity) return false;
+        if (levels == 0) *capacity = (int)((b.count + 3) / 4 * 4);
+        *bytes = bottom_bytes<real>(b.dims, *capacity);
+        return true;
+    }
 }
 
 // The most bins that the histograms of a level's children have together.
@@ -147,8 +164,11 @@ static void build_levels(sap_cuda_call* call, sap_cuda_build* b, int64_t bins, u
 // Takes all memory first, so that a failure leaves the old tree as it was.
 template <typename real, int dims>
 static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape, sap_cuda_build* b) {
-    int capacity = bottom_capacity<real>(call->cuda, b->dims);
-    b->top = top_levels(b->count, capacity);
+    const real most = (real)sap_largest_coordinate(shape->real_bits, b->dims);
+    int capacity = 0;
+    size_t bytes = 0;
+    b->top = 0;
+    while (!bottom_fits<real, dims>(call->cuda, *b, *shape, b->top, &capacity, &bytes)) b->top++;
     unsigned char* work = NULL;
     void* points = NULL;
     int64_t bins = most_bins(b->count, b->dims, sizeof(real), b->top);
@@ -156,8 +176,6 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
         top_work<real> measured;
         work = (unsigned char*)sap_cuda_take(call, lay_out_work<real>(&measured, b->dims, b->top, bins, NULL));
         points = sap_cuda_take(call, (size_t)b->points.pitch * (sizeof(int32_t) + (size_t)b->dims * sizeof(real)));
-    } else {
-        capacity = (int)((b->count + 3) / 4 * 4);
     }
     sap_cuda_tree_reserve(call, tree, shape);
     if (call->status != SAP_OK) return;
@@ -165,9 +183,14 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
     b->bad = sap_cuda_tree_of(tree)->bad;
     b->device_bad = call->waits ? NULL : call->cuda->bad;
     if (b->top > 0) build_levels<real, dims>(call, b, bins, work, points);
-    sap_cuda_grid grid = {(int64_t)1 << b->top, BOTTOM_THREADS, bottom_bytes<real>(b->dims, capacity), false};
-    sap_cuda_launch(call, build_bottom<real, dims>, grid, *b, capacity,
-                    (real)sap_largest_coordinate(shape->real_bits, b->dims));
+    const int64_t subtrees = (int64_t)1 << b->top;
+    if constexpr (has_sorted<real, dims>()) {
+        const sap_cuda_grid grid = {subtrees, SORTED_THREADS, bytes, false};
+        sap_cuda_launch(call, build_sorted<dims>, grid, *b, capacity, most);
+    } else {
+        const sap_cuda_grid grid = {subtrees, BOTTOM_THREADS, bytes, false};
+        sap_cuda_launch(call, build_bottom<real, dims>, grid, *b, capacity, most);
+    }
 }
 
 static void build_dims(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape, sap_cuda_build* b) {
