@@ -302,7 +302,7 @@ inBrowser('swiftshader', (tab, browser) => {
     await page.keyboard.press('p');
     assert.equal(await page.locator('#pause').textContent(), 'Pause');
     await page.locator('#pause').tap();
-    assert.equal(await page.locator('#pause').textContent(), 'Go on');
+    assert.equal(await page.locator('#pause').textContent(), 'Play');
     await pinch(page, 2);
     await idle(page);
     assert.ok((await valueOf(page, 'zoom')) > 1.2, 'two fingers zoom');
@@ -316,7 +316,7 @@ inBrowser('swiftshader', (tab, browser) => {
     await isRight(page);
   });
 
-  for (const address of ['#voronoi?zoom=0&sites=nan&near=-3', '#isosurface?camera=0,0,1e-300&level=1e300', '#%E0%A4%A', '#nothing', '#voronoi?sites=1e99&x=inf', '#cloud?points=500&k=-3&radius=nan&camera=0,0,0&work=none&scan=file'])
+  for (const address of ['#voronoi?zoom=0&sites=nan&near=-3', '#isosurface?camera=0,0,1e-300&level=1e300', '#voronoi?sites=1e99&x=inf&sample=constructor', '#cloud?points=500&k=-3&radius=nan&camera=0,0,0&work=none&scan=file'])
     test(`an address that nobody wrote: ${address}`, { timeout: longest }, async () => {
       const { page, context, complaints } = await open(browser(), server.address, address.slice(1));
       await idle(page);
@@ -369,7 +369,7 @@ inBrowser('swiftshader', (tab, browser) => {
     assert.deepEqual(await page.evaluate(() => ({ ...window.sapwood.values })), values);
   });
 
-  tab('back leads back, and a link does not pretend', '', {}, async (page, context) => {
+  tab('back leads back, and a link does not pretend', 'voronoi', { values: {} }, async (page, context) => {
     const goes = async (to, title) => {
       await (to === 'back' ? page.goBack() : page.evaluate((hash) => (location.hash = hash), to));
       await page.waitForFunction((text) => document.querySelector('h1').textContent === text, title);
@@ -409,7 +409,7 @@ inBrowser('swiftshader', (tab, browser) => {
 
   tab('reduced motion starts paused', 'voronoi', { values: { sites: 500 } }, async (page) => {
     await idle(page);
-    assert.equal(await page.locator('#pause').textContent(), 'Go on');
+    assert.equal(await page.locator('#pause').textContent(), 'Play');
     assert.equal(await page.evaluate(() => window.sapwood.seconds), 0);
   });
 
@@ -652,7 +652,7 @@ inBrowser('llvmpipe', (tab) => {
 
   tab('with reduced motion, or at no speed, nothing moves', 'rays', {}, async (page) => {
     await idle(page);
-    assert.equal(await page.locator('#pause').textContent(), 'Go on');
+    assert.equal(await page.locator('#pause').textContent(), 'Play');
     const picture = await pixels(page);
     await page.locator('#control-motion').fill('0');
     await page.keyboard.press('p');
