@@ -17,6 +17,7 @@ const small: Record<string, Values> = {
 };
 const SHAPE = 5 / 8; // height of a picture over its width
 const WIDEST = 720; // pixels of a picture
+const LATEST = 3000; // ms after which the next scene starts, though the last has shown nothing
 
 export interface House {
   readonly module: PageModule;
@@ -91,7 +92,7 @@ export class Door {
     return card;
   }
 
-  private act(scene: Scene, i: number): Act {
+  private act(scene: Scene, i: number, done: () => void): Act {
     const canvas = this.canvases[i]!;
     let pictures = 0;
     return {
@@ -102,8 +103,12 @@ export class Door {
         canvas.getContext('2d', { alpha: false })!.drawImage(from, 0, 0);
         if (!pictures) this.house.picture();
         canvas.dataset['pictures'] = String(++pictures);
+        done();
       },
-      failed: (sentence) => this.say(canvas, sentence),
+      failed: (sentence) => {
+        this.say(canvas, sentence);
+        done();
+      },
     };
   }
 
@@ -147,7 +152,11 @@ export class Door {
     const { wanted } = this;
     while (wanted.length && booths === this.booths) {
       const next = wanted.find((i) => this.scenes[i]!.name !== 'rays') ?? wanted[0]!;
-      await booths.play([this.act(this.scenes[next]!, next)]);
+      // The next one's shaders are compiled when this one's picture is there.
+      await new Promise<void>((resolve) => {
+        setTimeout(resolve, LATEST);
+        void booths.play([this.act(this.scenes[next]!, next, resolve)]);
+      });
       wanted.splice(wanted.indexOf(next), 1);
     }
   }
