@@ -28,7 +28,7 @@ const base = folderOf(address);
 
 const options = { bundle: true, minify: true, format: 'esm', target: 'es2022', tsconfig: `${page}tsconfig.json`, logLevel: 'warning' };
 await mkdir(out, { recursive: true });
-const { metafile } = await build({ ...options, entryPoints: { main: `${page}shell/main.ts`, worker: `${page}worker.ts` }, outdir: out, metafile: true });
+const { metafile } = await build({ ...options, entryPoints: { main: `${page}shell/main.ts`, guide: `${page}shell/guide.ts`, worker: `${page}worker.ts` }, outdir: out, metafile: true });
 await writeFile(`${out}/card.png`, await readFile(`${page}card.png`));
 await writeFile(`${out}/source.html`, await sourcePage());
 

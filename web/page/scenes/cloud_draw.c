@@ -144,6 +144,9 @@ PAGE_EXPORT double cloud_frame(double share, int normals, int pairs) {
     return 0;
 }
 
+// Where the picture is seen from (space_camera).
+PAGE_EXPORT double* cloud_seen(void) { return page_space_camera(&scene.space); }
+
 // Frees what the context holds, also after it was lost.
 PAGE_EXPORT void cloud_stop(void) {
     page_space_free(&scene.space);

@@ -55,4 +55,27 @@ enum cloud_color {
 // The answer of cloud_check: how many of the sampled points' numbers brute force finds.
 enum cloud_checked { CLOUD_CHECKED_SAMPLES, CLOUD_CHECKED_RIGHT, CLOUD_CHECKED_NORMALS };
 
+// cloud_point takes a space_ray, which chooses a point, and behind it the force of a step (cloud_force).
+enum cloud_ask { CLOUD_ASK_FORCE = 6 };
+// Its answer; the buffer holds the places of the neighbours, three numbers each, the nearest first.
+enum cloud_point {
+    CLOUD_POINT_ID, // -1: there is no scan that relaxes
+    CLOUD_POINT_X,
+    CLOUD_POINT_Y,
+    CLOUD_POINT_Z,
+    CLOUD_POINT_NORMAL_X,
+    CLOUD_POINT_NORMAL_Y,
+    CLOUD_POINT_NORMAL_Z,
+    CLOUD_POINT_MOVE_X, // where the next step takes it, from where it is
+    CLOUD_POINT_MOVE_Y,
+    CLOUD_POINT_MOVE_Z,
+    CLOUD_POINT_DENSITY, // over the mean one
+    CLOUD_POINT_OFF,     // of the neighbours from the plane through their middle: root of the mean square
+    CLOUD_POINT_FARTHEST,
+    CLOUD_POINT_POINTS,
+    CLOUD_POINT_SPACING,
+    CLOUD_POINT_STEPS, // made
+    CLOUD_POINT_ERROR
+};
+
 #endif

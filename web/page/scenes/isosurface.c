@@ -102,6 +102,7 @@ sap_status isosurface_extract(sap_device* device, double level, bool low_inside,
 // The surface that a job asks for (isosurface_ask), on the CPU.
 static sap_status ask(const page_job* job, sap_isosurface** surface) {
     const bool low_inside = job->number[ISOSURFACE_ASK_LOW_INSIDE] != 0;
+    isosurface_held.level = (float)job->number[ISOSURFACE_ASK_LEVEL];
     return isosurface_extract(page_cpu(), job->number[ISOSURFACE_ASK_LEVEL], low_inside, surface);
 }
 

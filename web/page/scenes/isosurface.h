@@ -10,6 +10,7 @@ typedef struct isosurface_volume {
     sap_volume volume;
     void* values;          // malloc's, if the volume was made or copied
     sap_volume_file* file; // or the file that it came from
+    float level;           // of the surface that was made last, in the worker
 } isosurface_volume;
 
 extern isosurface_volume isosurface_held;

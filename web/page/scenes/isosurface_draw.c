@@ -136,6 +136,9 @@ PAGE_EXPORT double isosurface_frame(double share, int facets, int colors) {
     return 0;
 }
 
+// Where the picture is seen from (space_camera).
+PAGE_EXPORT double* isosurface_seen(void) { return page_space_camera(&scene.space); }
+
 // Frees what the context holds, also after it was lost.
 PAGE_EXPORT void isosurface_stop(void) {
     sap_isosurface_free(scene.made);

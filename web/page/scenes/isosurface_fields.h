@@ -40,4 +40,22 @@ enum isosurface_checked {
     ISOSURFACE_CHECKED_APART  // the largest difference of positions
 };
 
+// isosurface_cube takes a space_ray, and looks for the first cube that the surface runs through.
+// Its answer; the buffers are the cube's own vertices, in it from 0 to 1, and triangles.
+enum isosurface_cube {
+    ISOSURFACE_CUBE_X, // of its lowest corner; -1: the ray meets none
+    ISOSURFACE_CUBE_Y,
+    ISOSURFACE_CUBE_Z,
+    ISOSURFACE_CUBE_CORNERS, // bit c: corner c, at (c & 1, c >> 1 & 1, c >> 2), is inside
+    ISOSURFACE_CUBE_LEVEL,
+    ISOSURFACE_CUBE_SAMPLES,
+    ISOSURFACE_CUBE_INSIDE, // of them
+    ISOSURFACE_CUBE_CUBES,
+    ISOSURFACE_CUBE_CROSSED,  // of them by the surface
+    ISOSURFACE_CUBE_VERTICES, // of the whole surface
+    ISOSURFACE_CUBE_TRIANGLES,
+    ISOSURFACE_CUBE_MILLISECONDS, // that making it took
+    ISOSURFACE_CUBE_VALUE_0       // of the eight corners
+};
+
 #endif

@@ -23,6 +23,7 @@ static struct {
 PAGE_EXPORT void rays_stop(void) {
     sap_gl_view_free(rays.view);
     sap_mesh_tree_free(rays.tree);
+    rays_told_stop();
     rays.view = NULL;
     rays.tree = NULL;
 }
@@ -216,6 +217,27 @@ static void lens(double right[3], double up[3], double forward[3]) {
     }
     for (int i = 0; i < 3; i++) right[i] *= half * rays.canvas[0] / rays.canvas[1];
 }
+
+void rays_lens_from(const double yaw_and_zoom[2], rays_lens* l) {
+    const sap_camera before = rays.camera;
+    const double aim[3] = {rays.aim[0], rays.aim[1], rays.aim[2]};
+    const sap_render_options picture = rays.picture;
+    if (yaw_and_zoom) {
+        rays.aim[0] = yaw_and_zoom[0];
+        rays.aim[2] = yaw_and_zoom[1];
+    }
+    rays.picture.width = rays.canvas[0];
+    rays.picture.height = rays.canvas[1];
+    place_camera();
+    for (int i = 0; i < 3; i++) l->eye[i] = (double)rays.camera.eye[i];
+    lens(l->right, l->up, l->forward);
+    rays.camera = before;
+    memcpy(rays.aim, aim, sizeof aim);
+    rays.picture = picture;
+}
+
+void rays_canvas(int32_t size[2]) { memcpy(size, rays.canvas, sizeof rays.canvas); }
+const sap_mesh_tree* rays_shown(void) { return rays.tree; }
 
 // in[0]: pixels, numbered row by row from the top. What the picture that rays_probe began says of them: their rays,
 // what these have met, and rays from there to the lamp with whether shaders find that something stops them

@@ -45,4 +45,17 @@ void rays_follow(rays_mesh* mesh, int64_t vertex, int32_t first, int32_t second,
 sap_status rays_mesh_move(rays_mesh* mesh, double seconds, int up, const float lower[3], const float upper[3]);
 sap_material rays_material(const float numbers[RAYS_NUMBERS]);
 
+// How pixels become rays: a pixel at (x, y), -1 to 1 from left to right and from bottom to top, has a ray from `eye` along
+// forward + x * right + y * up.
+typedef struct rays_lens {
+    double eye[3], right[3], up[3], forward[3];
+} rays_lens;
+// Of a picture as large as the canvas, from where the camera is but for its yaw and zoom; NULL: as they are. Page's
+// thread (rays.c).
+void rays_lens_from(const double yaw_and_zoom[2], rays_lens* lens);
+void rays_canvas(int32_t size[2]);
+// The tree that is shown, whose arrays lie in host memory; NULL: there is none yet.
+const sap_mesh_tree* rays_shown(void);
+void rays_told_stop(void);
+
 #endif

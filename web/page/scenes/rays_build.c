@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The shared text of the test of triangles, which a shader runs as well: brute force with it is the whole truth.
-#include "mesh/access.h"
-
-#include "ray/intersect.h"
+// The shared texts of rays, which shaders run as well: brute force with the test of triangles is the whole truth.
+#include "ray/walk_cpu.h"
 
 static struct {
     rays_mesh mesh;
@@ -112,6 +110,55 @@ PAGE_EXPORT sap_status job_rays_move(page_job* job) {
                                        job->number[RAYS_MOVE_UP] == 2 ? 2 : 1, built.lower, built.upper);
     built.moving = emscripten_get_now() - begun;
     return status == SAP_OK ? build(job, &built.mesh) : status;
+}
+
+// One of the two trees over the mesh, in the numbers of its builder and in those of an average ray (rays_compared).
+static sap_status measure(bool fast, const sap_ray* rays, int64_t count, double* number) {
+    const rays_mesh* m = &built.mesh;
+    const sap_mesh_tree_options options = {.quality = fast ? SAP_QUALITY_FAST : SAP_QUALITY_HIGH};
+    const sap_mesh triangles = {m->vertices, m->vertex_count, m->triangles, m->triangle_count};
+    sap_mesh_tree* tree = NULL;
+    sap_mesh_tree_info info;
+    const double begun = emscripten_get_now();
+    sap_status status = sap_mesh_tree_build(page_cpu(), triangles, &options, &tree);
+    number[RAYS_COMPARED_MILLISECONDS] = emscripten_get_now() - begun;
+    if (status == SAP_OK) status = sap_mesh_tree_describe(tree, &info);
+    for (int64_t i = 0; i < count && status == SAP_OK; i++) {
+        const sap_ray_result found = sap_ray_walk_cpu(tree, rays + i, sap_mesh_magnitude(tree), false);
+        number[RAYS_COMPARED_VISITS] += (double)found.visits / (double)count;
+        number[RAYS_COMPARED_HITS] += found.triangle >= 0;
+    }
+    if (status == SAP_OK) {
+        number[RAYS_COMPARED_COST] = info.cost;
+        number[RAYS_COMPARED_NODES] = (double)info.nodes;
+        number[RAYS_COMPARED_RAYS] = (double)count;
+    }
+    sap_mesh_tree_free(tree);
+    return status;
+}
+
+// Both trees over the mesh that there is, beside each other (rays_camera; rays_compared).
+PAGE_EXPORT sap_status job_rays_compare(page_job* job) {
+    enum { SIDE = 64 };
+    double camera[RAYS_CAMERA_FIELDS];
+    sap_ray* rays = malloc(SIDE * SIDE * sizeof *rays);
+    if (!rays) return no_memory();
+    sap_status status = built.tree ? SAP_OK : page_fail(SAP_ERROR_ARGUMENT, "There is no mesh yet.");
+    memcpy(camera, job->number, sizeof camera);
+    memset(job->number, 0, sizeof job->number);
+    for (int n = 0; n < SIDE * SIDE && status == SAP_OK; n++) {
+        const double x = 2 * (n % SIDE + 0.5) / SIDE - 1, y = 1 - 2 * (n / SIDE + 0.5) / SIDE;
+        rays[n] = (sap_ray){.t_max = INFINITY};
+        for (int i = 0; i < 3; i++) {
+            rays[n].origin[i] = (float)camera[RAYS_CAMERA_EYE + i];
+            rays[n].direction[i] = (float)(camera[RAYS_CAMERA_FORWARD + i] + x * camera[RAYS_CAMERA_RIGHT + i] +
+                                           y * camera[RAYS_CAMERA_UP + i]);
+        }
+    }
+    for (int fast = 0; fast < 2 && status == SAP_OK; fast++)
+        status = measure(fast, rays, SIDE * SIDE, job->number + fast * RAYS_COMPARED_FIELDS);
+    free(rays);
+    return status;
 }
 
 static void* copied(const void* from, size_t bytes, bool* good) {

@@ -135,6 +135,15 @@ void page_space_show(const page_space* s) {
     page_rectangle(s->copy, (int32_t[4]){0, 0, s->width, s->height});
 }
 
+double* page_space_camera(const page_space* s) {
+    static double camera[SPACE_CAMERA_FIELDS];
+    for (int i = 0; i < 3; i++) camera[SPACE_CAMERA_EYE + i] = (double)s->eye[i];
+    for (int i = 0; i < 9; i++) camera[SPACE_CAMERA_RIGHT + i] = (double)s->turn[i];
+    camera[SPACE_CAMERA_TANGENT] = (double)s->tangent;
+    camera[SPACE_CAMERA_ASPECT] = s->height ? (double)s->width / s->height : 1;
+    return camera;
+}
+
 void page_space_free(page_space* s) {
     free_targets(s);
     glDeleteProgram(s->copy);

@@ -4,6 +4,7 @@
 #define SAPWOOD_PAGE_SPACE_H
 
 #include "../page.h"
+#include "space_fields.h"
 
 // A scene's own; all zero at first.
 typedef struct page_space {
@@ -31,6 +32,8 @@ void page_space_enter(const page_space* space);
 void page_space_leave(void);
 // Puts the picture on the canvas.
 void page_space_show(const page_space* space);
+// Where the last picture is seen from (space_camera); valid until the next call.
+double* page_space_camera(const page_space* space);
 // Frees what the context holds, also after it was lost.
 void page_space_free(page_space* space);
 

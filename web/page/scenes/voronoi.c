@@ -151,6 +151,7 @@ PAGE_EXPORT sap_status job_voronoi_answers(page_job* job) {
 PAGE_EXPORT void voronoi_stop(void) {
     voronoi_search_stop();
     voronoi_draw_stop();
+    voronoi_told_stop();
     sap_tree_free(voronoi.tree);
     free_form();
     free(voronoi.sites);

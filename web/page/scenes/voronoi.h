@@ -9,6 +9,7 @@
 
 enum {
     VORONOI_LEAF = 8,       // sites a leaf: shaders scan leaves a texel, four sites, at a time
+    VORONOI_FEW = 100,      // below which trees are there to be looked at, and have leaves of one or two sites
     VORONOI_MOST = 1 << 22, // sites
     VORONOI_CHOSEN = 9      // sites that are pointed at: the nearest and its neighbours
 };
@@ -46,5 +47,6 @@ void voronoi_search_stop(void);
 // Draws what is on the textures' rectangle (y from above); marks, if it is the whole picture (voronoi_paint.c).
 sap_status voronoi_draw(const int32_t rectangle[4], bool marks);
 void voronoi_draw_stop(void);
+void voronoi_told_stop(void);
 
 #endif

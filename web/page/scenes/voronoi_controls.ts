@@ -4,7 +4,7 @@ import type { Control, Values } from '../shell/scene.js';
 const exact = (values: Values): boolean => values['form'] === 'exact';
 
 export const controls: readonly Control[] = [
-  { kind: 'slider', id: 'sites', label: 'Sites', least: 100, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
+  { kind: 'slider', id: 'sites', label: 'Sites', least: 5, most: 4000000, initial: 3000, logarithmic: true, group: 'Sites',
     help: 'How many points there are' },
   { kind: 'choice', id: 'family', label: 'Distribution', initial: 'clusters', group: 'Sites', help: 'Where the points lie',
     options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },

@@ -69,6 +69,61 @@ enum voronoi_chosen {
     VORONOI_CHOSEN_FIELDS
 };
 
+// voronoi_told: the pixel whose search is told.
+enum voronoi_tell { VORONOI_TELL_X, VORONOI_TELL_Y };
+// Its answer: the place that the pixel asks about; the picture's corner, and from pixel to pixel; the tree; what the
+// told walk found and took; what the library's own call and the picture have found.
+enum voronoi_told {
+    VORONOI_TOLD_X,
+    VORONOI_TOLD_Y,
+    VORONOI_TOLD_LEFT,
+    VORONOI_TOLD_TOP,
+    VORONOI_TOLD_STEP,
+    VORONOI_TOLD_SITES,
+    VORONOI_TOLD_DEPTH,
+    VORONOI_TOLD_ID,
+    VORONOI_TOLD_DISTANCE2,
+    VORONOI_TOLD_NODES, // whose bounds were computed
+    VORONOI_TOLD_LEAVES,
+    VORONOI_TOLD_POINTS,
+    VORONOI_TOLD_CALL_ID,
+    VORONOI_TOLD_PICTURE_ID,   // what the shader has found for the pixel
+    VORONOI_TOLD_PICTURE_NODES // and how many nodes it looked at, where the picture shows that
+};
+enum voronoi_told_buffer { VORONOI_TOLD_BUFFER_PLANES, VORONOI_TOLD_BUFFER_NOTES };
+// Of each of the tree's upper planes, from node 1 on: it, and how many sites lie below it on either side.
+enum voronoi_plane {
+    VORONOI_PLANE_AXIS,
+    VORONOI_PLANE_SPLIT,
+    VORONOI_PLANE_LOWER,
+    VORONOI_PLANE_UPPER,
+    VORONOI_PLANE_FIELDS
+};
+// A step of the walk, and the fields that its kind has.
+enum voronoi_note_kind {
+    VORONOI_NOTE_KIND_DOWN, // past a plane: axis, split, aside, pending
+    VORONOI_NOTE_KIND_LEAF, // scanned: points, limit2, id, x, y, pending
+    VORONOI_NOTE_KIND_BACK  // to a sibling of the path: bound2, limit2, enters, pending
+};
+enum voronoi_note {
+    VORONOI_NOTE_KIND,
+    VORONOI_NOTE_NODE,
+    VORONOI_NOTE_AXIS,
+    VORONOI_NOTE_SPLIT,
+    VORONOI_NOTE_ASIDE,   // from the plane to the place, along the axis
+    VORONOI_NOTE_PENDING, // bits after the step: which siblings of the path are still to be looked at
+    VORONOI_NOTE_POINTS,  // sites of the leaf
+    VORONOI_NOTE_BOUND2,  // no site below the node is nearer
+    VORONOI_NOTE_LIMIT2,  // of the nearest site so far
+    VORONOI_NOTE_ENTERS,  // 1: the node may hold a nearer one
+    VORONOI_NOTE_ID,      // of the nearest site so far
+    VORONOI_NOTE_X,
+    VORONOI_NOTE_Y,
+    VORONOI_NOTE_FIELDS
+};
+// voronoi_mean: an average search without a stack, and behind it one with a stack.
+enum voronoi_mean { VORONOI_MEAN_NODES, VORONOI_MEAN_LEAVES, VORONOI_MEAN_POINTS, VORONOI_MEAN_FIELDS };
+
 // Output of voronoi_answers, input of voronoi_check: places that were looked up, and the ids that were found there.
 enum voronoi_sample { VORONOI_SAMPLE_PLACES, VORONOI_SAMPLE_IDS };
 

@@ -162,7 +162,7 @@ static sap_status answer(page_job* job) {
     field.seconds = job->number[VORONOI_ASK_SECONDS];
     move_all();
     const sap_points sites = {field.moved, field.count, 2, 0};
-    const sap_tree_options options = {.leaf_size = compact ? 1 : VORONOI_LEAF};
+    const sap_tree_options options = {.leaf_size = compact ? 1 : field.count < VORONOI_FEW ? 2 : VORONOI_LEAF};
     double begun = emscripten_get_now();
     sap_status status = SAP_OK;
     if (field.tree && field.leaf == options.leaf_size) {

@@ -24,12 +24,13 @@ function wire(shell: Shell): void {
   $('save').addEventListener('click', () => shell.save());
   $('copy').addEventListener('click', () => void shell.copyLink());
   $('gallery').addEventListener('click', () => shell.openSamples());
+  $('explain').addEventListener('click', () => void shell.explain());
   $('theme').addEventListener('click', () => shell.toggleTheme());
   const file = $<HTMLInputElement>('file');
   $('open').addEventListener('click', () => shell.openFile());
   listenToFiles(file, (files) => void shell.take(files));
   $('help').addEventListener('click', () => {
-    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture'], ['u', 'copy the link']];
+    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture'], ['u', 'copy the link'], ['e', 'explain it, step by step']];
     for (const control of shell.scene?.controls ?? [])
       if (control.kind !== 'hidden' && control.key) rows.push([control.key, control.label.toLowerCase()]);
     $('keys').querySelector('table')!.replaceChildren(

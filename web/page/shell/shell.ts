@@ -8,7 +8,8 @@ import { makeSurface } from './canvas.js';
 import { Display } from './display.js';
 import { Door } from './door.js';
 import { Jobs, Superseded } from './jobs.js';
-import { sentence, type Answer, type JobOptions, type PageModule } from './module.js';
+import type { Guide } from './guide.js';
+import { runJob, sentence, type Answer, type JobOptions, type PageModule } from './module.js';
 import { placed } from './named.js';
 import { Pace } from './pace.js';
 import { listen as listenToPointers } from './pointers.js';
@@ -16,12 +17,35 @@ import { embedded } from './query.js';
 import { makeSample, openGallery, readers, sampleOf, saveFiles, type Sample } from './samples.js';
 import { SceneError, type Colors, type Host, type Scene, type Value, type Values } from './scene.js';
 import { copy, frameCode } from './share.js';
+import type { Stage } from './story.js';
 import { Theme } from './theme.js';
 
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
+const STORY = 'explain'; // the step of a scene's story, in the address
 
-export class Shell implements Host {
+// The bundle of the stories and its styles, fetched when first asked for.
+let guide: Promise<typeof import('./guide.js')> | undefined;
+function loadGuide(): Promise<typeof import('./guide.js')> {
+  guide ??= fetchGuide();
+  guide.catch(() => (guide = undefined)); // another time it may work
+  return guide;
+}
+async function fetchGuide(): Promise<typeof import('./guide.js')> {
+  const at = (name: string): string => new URL(name, import.meta.url).href;
+  const styles = element('link', { rel: 'stylesheet', href: at('guide.css') });
+  const [bundle] = await Promise.all([
+    import(at('guide.js')) as Promise<typeof import('./guide.js')>,
+    new Promise((resolve, reject) => {
+      styles.onload = resolve;
+      styles.onerror = reject;
+      document.head.append(styles);
+    }),
+  ]);
+  return bundle;
+}
+
+export class Shell implements Host, Stage {
   scene!: Scene;
   values: Values = {};
   canvas!: HTMLCanvasElement;
@@ -58,6 +82,8 @@ export class Shell implements Host {
   private sampled: { sample: Sample; scene: Scene } | undefined; // which sample that scene was given
   private news = ''; // about the network
   private idlers: (() => void)[] = [];
+  private guide: Guide | undefined; // that tells the scene's story
+  private turns = 0; // of go()
   private readonly place = $('canvas-place');
   private readonly display = new Display();
 
@@ -89,7 +115,10 @@ export class Shell implements Host {
     const next = named ?? this.scenes[0]!;
     const sample = this.sampleFor(next, values[SAMPLE]);
     this.leaveDoor();
+    const told = values[STORY];
     if (next === this.scene && this.running) {
+      if (told) return this.explain(Number(told) - 1);
+      this.leave();
       for (const control of next.controls) {
         if (control.kind === 'button') continue;
         const value = valueOf(control, values[control.id]);
@@ -104,7 +133,12 @@ export class Shell implements Host {
     // A link without values leads back to how the scene was left.
     const left = Object.keys(values).length ? undefined : this.left.get(next);
     const files = this.handed.splice(0);
-    await this.start(next, left ?? initialValues(next.controls, values), values[LACKS]);
+    const plain = left ?? initialValues(next.controls, values);
+    const turn = ++this.turns;
+    const story = told ? await loadGuide().catch(() => undefined) : undefined;
+    if (turn !== this.turns) return;
+    await this.start(next, story ? { ...plain, ...story.Guide.settings(this, next.name) } : plain, values[LACKS]);
+    if (told && this.scene === next && this.running) await this.explain(Number(told) - 1, plain);
     if (left || values[LACKS]) this.remember();
     if (sample && this.scene === next) await this.give(sample, values);
     if (files.length && this.scene === next) await this.take(files);
@@ -114,7 +148,9 @@ export class Shell implements Host {
 
   private enterDoor(name: string): void {
     if (this.door) return;
+    this.turns++;
     this.generation++;
+    this.closeGuide(false);
     this.stop();
     clearTimeout(this.addressTimer);
     this.addressTimer = 0;
@@ -201,6 +237,7 @@ export class Shell implements Host {
   private async start(scene: Scene, values: Values, lacks = ''): Promise<void> {
     const generation = ++this.generation;
     this.starting = true;
+    if (scene !== this.scene) this.closeGuide(false);
     this.stop();
     this.scene = scene;
     this.values = values;
@@ -272,9 +309,9 @@ export class Shell implements Host {
     this.register();
     // In a frame the wheel is the page's around it, until the reader has chosen the picture.
     const foreign = (type: string): boolean => embedded && type === 'wheel' && document.activeElement !== canvas;
-    listenToPointers(canvas, (event) => this.running && !foreign(event.type) && scene.pointer(event));
+    listenToPointers(canvas, (event) => this.running && !foreign(event.type) && (this.guide ?? scene).pointer(event));
     canvas.addEventListener('keydown', (event) => {
-      if (this.running && scene.key(event)) event.preventDefault();
+      if (this.running && (this.guide ? this.guide.key(event, true) : scene.key(event))) event.preventDefault();
     });
     canvas.addEventListener('webglcontextlost', (event) => {
       event.preventDefault();
@@ -382,6 +419,47 @@ export class Shell implements Host {
     }).finally(() => this.rest());
   }
 
+  // ---- Stories (guide.ts)
+
+  // Tells the scene's story from a step on; its code is loaded when it is first asked for.
+  async explain(step = 0, before = this.values): Promise<void> {
+    const { generation } = this;
+    if (!this.running) return;
+    const from = Number.isFinite(step) ? step : 0;
+    if (this.guide) return this.guide.go(from);
+    try {
+      const guide = await loadGuide();
+      if (generation === this.generation && this.running && !this.guide) this.guide = new guide.Guide(this, from, before);
+    } catch {
+      this.fail(new SceneError('The explanation could not be loaded.'));
+    }
+  }
+  leave(): void {
+    this.closeGuide(true);
+  }
+  private closeGuide(whole: boolean): void {
+    const { guide } = this;
+    if (!guide) return;
+    this.guide = undefined;
+    guide.close(whole);
+    this.showPaused();
+    if (!whole) return;
+    this.remember();
+    this.redraw();
+    $('explain').focus({ preventScroll: true });
+  }
+  seen(): void {
+    this.remember();
+  }
+  put(id: string, value: Value): void {
+    this.values[id] = value;
+    this.controls.put(id, value);
+    this.attempt(() => this.scene.change(id, value));
+  }
+  call(name: string, numbers: readonly number[]): Answer {
+    return runJob(this.module, name, numbers);
+  }
+
   // ---- What the reader does
 
   private change(id: string, value: Value): void {
@@ -394,17 +472,18 @@ export class Shell implements Host {
 
   key(event: KeyboardEvent): boolean {
     const { key } = event;
+    if (this.guide?.key(event, false)) return true;
     if (/^[1-9]$/.test(key) && this.scenes[Number(key) - 1]) {
       this.flush();
       location.hash = this.scenes[Number(key) - 1]!.name;
       return true;
     }
-    const button = { p: 'pause', v: 'verify', s: 'save', u: 'copy', '?': 'help' }[key];
+    const button = { p: 'pause', v: 'verify', s: 'save', u: 'copy', e: 'explain', '?': 'help' }[key];
     if (this.door ? key === 'p' || key === '?' : button && !$(button).hidden) {
       $(button!).click();
       return true;
     }
-    return !this.door && this.controls.key(key);
+    return !this.door && !this.guide && this.controls.key(key);
   }
 
   pause(): void {
@@ -560,6 +639,7 @@ export class Shell implements Host {
           if (this.timing) this.measured = false;
           this.timing &&= this.more;
           if (!this.empty) this.display.uncover();
+          if (!this.more && !this.dirty) this.guide?.drawn();
         }
       });
     }
@@ -645,7 +725,7 @@ export class Shell implements Host {
     if (!this.addressTimer) return;
     clearTimeout(this.addressTimer);
     this.addressTimer = 0;
-    const { scene } = this;
-    history.replaceState(null, '', writeAddress(scene.name, scene.controls, this.values, scene.beyond(), this.given(scene)?.kind));
+    const { scene, guide } = this;
+    history.replaceState(null, '', guide ? `#${scene.name}?${STORY}=${guide.now + 1}` : writeAddress(scene.name, scene.controls, this.values, scene.beyond(), this.given(scene)?.kind));
   }
 }

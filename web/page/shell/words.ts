@@ -1,3 +1,3 @@
 // Numbers in sentences: one form on the whole page.
 export const count = (n: number): string => Math.round(n).toLocaleString('en');
-export const plural = (n: number, one: string): string => `${count(n)} ${one}${n === 1 ? '' : 's'}`;
+export const plural = (n: number, one: string, more = `${one}s`): string => `${count(n)} ${n === 1 ? one : more}`;

@@ -1,0 +1,201 @@
+// Compaction, told: cells are marked, four become a sum, level upon level to the total; then an entry of the list goes down and finds its cell.
+import { compactionArea, compactionFound, compactionLevel } from '../fields.js';
+import { named, stride } from '../shell/named.js';
+import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
+import { count, plural } from '../shell/words.js';
+import { follow, type Step as Way } from './compaction_way.js';
+
+type Area = Record<keyof typeof compactionArea, number>;
+const { list: LIST, nothing: NOTHING } = compactionLevel;
+const [MARKED, FOUR, LEVELS, KEY, ENTRIES] = [0, 1, 2, 3, 4];
+const SIDE = 16; // samples on a side of the volume
+const ordinals = ['first', 'second', 'third', 'fourth'];
+
+export function compactionStory(stage: Stage): Story {
+  const { module } = stage;
+  let levels = 0;
+  let width = 0; // of the base, in cells
+  let total = 0;
+  let areas: Area[] = []; // of the slices, of each level from 1 on, of the list
+  let key = -1; // that is told
+  let way: Way[] = []; // from the top down
+  let cell = 0;
+
+  const sumOf = (level: number, node: number): number => module._compaction_sum_of!(level, node);
+  const css = (value: number): number => (value / stage.canvas.width) * (stage.canvas.clientWidth || 1);
+  const cells = (): number => width * module._compaction_height!();
+
+  // What the GPU has: false if that is not yet the volume of the story.
+  function read(): boolean {
+    if (stage.values['view'] !== 'steps' || module._compaction_read!() !== 0) return false;
+    levels = module._compaction_levels!();
+    width = module._compaction_width!();
+    total = module._compaction_total!();
+    if (total <= 0 || width / module._compaction_columns!() !== SIDE) return false;
+    const { width: wide, height: high, clientWidth } = stage.canvas;
+    const first = (module._compaction_layout!(wide, high, wide / (clientWidth || 1)) >>> 0) / 4;
+    areas = Array.from({ length: levels + 2 }, (_, i) => named(compactionArea, module.HEAPF32.subarray(first + i * stride(compactionArea))));
+    return true;
+  }
+
+  // The key of what is pointed at, or of the first kept cell behind it.
+  function keyAt({ x, y }: Point): number {
+    const { level, node } = named(compactionFound, module.HEAPF64.subarray((module._compaction_at!(x, y) >>> 0) / 8));
+    if (level === NOTHING) return key;
+    return Math.min(total - 1, level === LIST ? node : module._compaction_ahead!(level, node));
+  }
+
+  function centre(of: number): Point {
+    const { x, y, width: wide } = areas[0]!;
+    const one = wide / width;
+    return { x: x + ((of % width) + 0.5) * one, y: y + (Math.floor(of / width) + 0.5) * one };
+  }
+
+  // ---- Over the picture: so many cells in a row, from one on
+
+  function ring(over: SVGSVGElement, first: number, many: number, style: string): void {
+    const one = css(areas[0]!.width / width);
+    const at = centre(first);
+    const box = { x: css(at.x) - one / 2 - 2, y: css(at.y) - one / 2 - 2, width: many * one + 4, height: one + 4, rx: 2 };
+    shape(over, 'rect', { class: 'rim', ...box, 'stroke-width': 5 });
+    shape(over, 'rect', { class: style, ...box, 'stroke-width': 2, 'data-cell': first });
+  }
+
+  // ---- In the panel
+
+  // Four numbers side by side, and above them what they add up to; `taken`: one of them is the way down.
+  function four(figure: SVGSVGElement, top: number, children: readonly number[], taken: number, label: string): void {
+    const [left, wide, high] = [70, 52, 24];
+    children.forEach((child, i) => {
+      shape(figure, 'rect', { class: `node ${i === taken ? 'lit' : child ? '' : 'none'}`, x: left + i * (wide + 4), y: top, width: wide, height: high, rx: 3 });
+      shape(figure, 'text', { x: left + i * (wide + 4) + wide / 2, y: top + 16, 'text-anchor': 'middle', ...(i === taken ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) }, count(child));
+    });
+    shape(figure, 'text', { class: 'small', x: 0, y: top + 16 }, label);
+  }
+
+  function chain(figure: SVGSVGElement, from: number, to: number, taken: boolean, label: string): void {
+    const shown = way.slice(from, to);
+    figure.setAttribute('viewBox', `0 0 294 ${Math.max(1, shown.length) * 30}`);
+    figure.setAttribute('aria-label', label);
+    shown.forEach((step, i) => four(figure, i * 30, step.children, taken ? step.taken : -1, step.level > 1 ? `Level ${step.level - 1}` : 'Cells'));
+  }
+
+  function zoom(figure: SVGSVGElement): void {
+    const { children, node } = way[levels - 1]!;
+    const sum = children.reduce((a, b) => a + b, 0);
+    figure.setAttribute('viewBox', '0 0 294 128');
+    figure.setAttribute('aria-label', `Four cells in a row, ${children.join(', ')}, and their sum ${sum}.`);
+    children.forEach((child, i) => {
+      const x = 8 + i * 72;
+      shape(figure, 'line', { class: 'edge', x1: x + 31, y1: 66, x2: 147, y2: 34 });
+      shape(figure, 'rect', { class: `node ${child ? 'lit' : ''}`, x, y: 66, width: 62, height: 30, rx: 3 });
+      shape(figure, 'text', { x: x + 31, y: 86, 'text-anchor': 'middle', ...(child ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) }, String(child));
+      shape(figure, 'text', { class: 'small', x: x + 31, y: 114, 'text-anchor': 'middle' }, `cell ${count(4 * node + i)}`);
+    });
+    shape(figure, 'rect', { class: 'node at', x: 112, y: 4, width: 70, height: 30, rx: 3 });
+    shape(figure, 'text', { x: 147, y: 24, 'text-anchor': 'middle', style: 'font-weight:600' }, String(sum));
+    shape(figure, 'text', { class: 'small', x: 190, y: 24 }, `node ${count(node)}`);
+  }
+
+  // ---- Steps
+
+  function showMarked(over: SVGSVGElement): Told {
+    ring(over, cell, 1, 'found');
+    const side = width / module._compaction_columns!();
+    const [x, y] = [cell % width, Math.floor(cell / width)];
+    const slice = Math.floor(y / side) * module._compaction_columns!() + Math.floor(x / side);
+    return {
+      words: `Cell ${count(cell)}, in slice ${slice}, column ${x % side}, row ${y % side}, is kept: some of its corners are inside, and some are not. It is one of ${count(total)}.`,
+      facts: [['Cells', count(cells())], ['Kept', count(total)], ['Of all', `${((100 * total) / cells()).toFixed(1)} %`]],
+    };
+  }
+
+  function showFour(over: SVGSVGElement, figure: SVGSVGElement): Told {
+    const { node, children } = way[levels - 1]!;
+    ring(over, 4 * node, 4, 'found');
+    zoom(figure);
+    const sum = children.reduce((a, b) => a + b, 0);
+    return {
+      words: `Cells ${count(4 * node)} to ${count(4 * node + 3)} count ${children.join(' + ')} = ${sum}. One texel of level 1 has that sum; a shader made all ${count(Math.ceil(cells() / 4))} of them at once.`,
+      facts: [['Level 1, node', count(node)], ['Texels read', '4'], ['Sum', String(sum)]],
+    };
+  }
+
+  function showLevels(moment: number, figure: SVGSVGElement): Told {
+    const level = moment + 1;
+    const { node, children } = way[levels - level]!;
+    const sum = sumOf(level, node);
+    chain(figure, levels - level, levels, false, `The sums below node ${node} of level ${level}.`);
+    return {
+      words: level === levels
+        ? `Level ${level} is a single node, the total: ${children.map(count).join(' + ')} = ${plural(sum, 'cell')}. That is how long the list is.`
+        : `Level ${level}, node ${count(node)}: ${children.map(count).join(' + ')} = ${count(sum)} of its ${count(4 ** level)} cells are kept.`,
+      facts: [['Nodes of the level', count(Math.ceil(cells() / 4 ** level))], ['Cells below a node', count(4 ** level)], ['Levels', count(levels)]],
+    };
+  }
+
+  function showKey(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
+    const at = way[moment]!;
+    const down = at.key - at.ahead;
+    chain(figure, 0, moment + 1, true, `The way of key ${key} down to level ${at.level - 1}.`);
+    const last = moment === levels - 1;
+    if (last) ring(over, cell, 1, 'found');
+    const bound = at.ahead + at.children[at.taken]! - 1;
+    return {
+      words: `Key ${count(at.key)}: the ${ordinals[at.taken]!} child has ${bound > at.ahead ? `the keys ${count(at.ahead)} to ${count(bound)}` : `key ${count(bound)} alone`}. ${count(at.key)} − ${count(at.ahead)} = ${count(down)} is left${last ? `: cell ${count(cell)} is found.` : ' of the key within it.'}`,
+      facts: [['Entry of the list', count(key)], ['Level', count(at.level)], ['Key, what is left of it', count(down)]],
+    };
+  }
+
+  function showEntries(over: SVGSVGElement): Told {
+    ring(over, cell, 1, 'found');
+    return {
+      words: `Entry ${count(key)} of the list is cell ${count(cell)}. Each entry read ${plural(levels, 'texel')} on its way; none wrote to a place of its own choice, and no cell that is not kept cost anything.`,
+      facts: [['Cells', count(cells())], ['Entries', count(total)], ['Passes up', count(levels)], ['Passes down', '1']],
+    };
+  }
+
+  // How far the scene's own picture is at a moment.
+  const stepOf = (step: number, moment: number): number =>
+    step === MARKED ? 1 : step === FOUR ? 2 : step === LEVELS ? moment + 2 : step === KEY ? levels + 3 + moment : 2 * levels + 3;
+  const turn = (step: number, moment: number): void => {
+    const wanted = stepOf(step, moment);
+    if (stage.values['step'] !== wanted) stage.put('step', wanted);
+  };
+
+  return {
+    values: { view: 'steps', step: 1, shape: 'asteroid', size: String(SIDE), level: 0, form: 'vec4', total: 'read' },
+    content: ['shape', 'level'],
+    steps: [
+      { title: 'Few cells matter', text: 'A surface runs through few cells of a volume. They lie scattered, and shaders cannot append to a list. Move the pointer, or the arrow keys on the picture, to choose a cell.', points: true },
+      { title: 'Four cells become a sum', text: 'A pyramid counts them: first four cells in a row, 1 for each that is kept.', points: true },
+      { title: 'Level upon level', text: 'Four sums become one, again and again, until a single number is left.', unit: 'Level' },
+      { title: 'A key goes down', text: 'Entry number so-and-so of the list takes its number as key, and goes down where the sums say.', points: true, unit: 'Level' },
+      { title: 'The list, without a gap', text: 'All entries go down at the same time, each by itself. Point at the list, or at the slices, to see which entry is which cell.', points: true },
+    ],
+    // The entry whose story it is at first.
+    start() {
+      if (!read()) return undefined;
+      key = Math.floor(0.4 * total);
+      return centre(follow(module, key, levels).cell);
+    },
+    enter: (step) => turn(step, 0),
+    ask(_, at) {
+      if (!read()) return false;
+      key = Math.min(total - 1, keyAt(at));
+      if (stage.values['key'] !== key) stage.put('key', key);
+      const found = follow(module, key, levels);
+      way = found.steps;
+      cell = found.cell;
+      return true;
+    },
+    moments: (step) => (step === LEVELS || step === KEY ? levels : 1),
+    show(step, moment, over, figure) {
+      turn(step, moment);
+      if (step === MARKED) return showMarked(over);
+      if (step === FOUR) return showFour(over, figure);
+      if (step === LEVELS) return showLevels(moment, figure);
+      return step === ENTRIES ? showEntries(over) : showKey(moment, over, figure);
+    },
+  };
+}

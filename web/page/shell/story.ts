@@ -1,0 +1,63 @@
+// What a story is: a scene told in five steps, each of some moments. All that it says comes from what C did (NAME_told.c).
+import type { Answer, JobOptions } from './module.js';
+import type { Host, Scene, Value, Values } from './scene.js';
+
+export interface Stage extends Host {
+  readonly scene: Scene;
+  paused: boolean;
+  // Runs job_NAME of C on this thread. Throws an error whose message is a sentence.
+  call(name: string, numbers: readonly number[]): Answer;
+  job(name: string, numbers: readonly number[], options?: JobOptions): Promise<Answer>;
+  fail(error: unknown): void;
+  put(id: string, value: Value): void; // as if the reader had set the control
+  seen(step: number): void; // the address tells it
+  leave(): void; // back to the free picture
+}
+
+export interface Told {
+  words: string; // what is to be seen at this moment, in one or two sentences
+  facts: readonly (readonly [string, string])[];
+}
+
+export interface Step {
+  title: string;
+  text: string; // what the step is about
+  points?: boolean; // the pointer, and arrows on the picture, choose what is told
+  unit?: string; // what a moment is; without it the step has one
+}
+
+export interface Story {
+  readonly values: Values; // of the scene's controls while it is told
+  readonly content: readonly string[]; // those of them that would replace a file or edits: then they stay as they are
+  readonly steps: readonly Step[];
+  // A picture is there, or the pointer (pixels of the canvas) is elsewhere: asks C anew. False: there is nothing yet.
+  ask(step: number, at: Point): boolean;
+  moments(step: number): number;
+  // Draws over the picture, in CSS pixels, and into the panel.
+  show(step: number, moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told;
+  enter?(step: number): void; // ahead of the step's first picture
+  start?(): Point | undefined; // where the pointer is first (undefined: it is too early to say); without it in the middle
+}
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+// An element of SVG, put into another one.
+export function shape(into: SVGElement, tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, typeof value === 'number' ? String(Number(value.toFixed(2))) : value);
+  if (text) made.textContent = text;
+  into.append(made);
+  return made;
+}
+
+// Rows of numbers that a job gave, by name.
+export function rows<K extends string>(fields: Readonly<Record<K, number>>, buffer: ArrayBuffer): Record<K, number>[] {
+  const numbers = new Float64Array(buffer);
+  const width = Object.keys(fields).length;
+  const names = Object.keys(fields) as K[];
+  return Array.from({ length: numbers.length / width }, (_, i) =>
+    Object.fromEntries(names.map((name) => [name, numbers[i * width + fields[name]]!])) as Record<K, number>);
+}
