@@ -13,7 +13,7 @@ const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
 // `complaints`.
 export async function open(browser, address, scene, options = {}) {
   const { width = 520, height = 560, scheme = 'light', motion = 'reduce', values = {}, before, context: own, ...more } = options;
-  const context = own ?? (await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 0.5, colorScheme: scheme, reducedMotion: motion, ...more }));
+  const context = own ?? (await browser.newContext({ viewport: { width, height }, deviceScaleFactor: 0.5, colorScheme: scheme, reducedMotion: motion, serviceWorkers: 'block', ...more }));
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const complaints = [];

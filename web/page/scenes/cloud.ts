@@ -98,6 +98,10 @@ class Cloud implements Scene {
     return this.host?.values['scan'] === 'file' ? this.names.join(' and ') : '';
   }
 
+  pin(): void {
+    this.host.set('camera', this.camera.text());
+  }
+
   async start(host: Host): Promise<void> {
     this.host = host;
     this.forget();
@@ -174,7 +178,7 @@ class Cloud implements Scene {
     const { points, given, notFinite } = this.state!;
     const some = given > points && this.ofFile() ? ` of ${count(given)}` : '';
     const left = notFinite && this.ofFile() ? `; ${plural(notFinite, 'point')} that ${notFinite === 1 ? 'is no number' : 'are no numbers'} left out` : '';
-    const paused = this.host.paused ? ' Press “Go on”, or “One step”.' : '';
+    const paused = this.host.paused ? ' Press “Play”, or “One step”.' : '';
     this.host.say(`${this.what()}: ${count(points)}${some} points${left}.${paused}`);
   }
 

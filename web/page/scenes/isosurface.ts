@@ -251,6 +251,7 @@ export function isosurface(): Scene {
     ],
 
     beyond: () => (volume && !shapes.some((s) => s.label === volume!.name) ? volume.name : ''),
+    pin: () => host.set('camera', camera.text()),
     async start(given) {
       host = given;
       module = given.module;

@@ -133,7 +133,7 @@ class Voronoi implements Scene {
       const asked = placed(voronoiAsk, { seconds: this.clock, compact: compact ? 1 : 0 }, [...numbers]);
       const answer = await this.host.job(name, asked, { buffers, transfer: buffers, ...(newest && { newest }) });
       if (name === 'voronoi_edit') {
-        this.other ||= 'edited sites';
+        if (!/edited/.test(this.other)) this.other = this.other ? `${this.other}, edited` : 'edited sites';
         this.host.remember();
       }
       this.take(answer, compact);

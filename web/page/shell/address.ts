@@ -1,5 +1,6 @@
 // The state in the address: #scene?id=value&…, only what differs from the initial values, so that links stay short. A link
-// holds settings. What else the picture shows, a file or edited sites, it names as what it lacks: &lacks=bunny.ply.
+// holds settings. What else the picture shows, a file or edited sites, it names as what it lacks: &lacks=bunny.ply; but samples,
+// which the page makes itself, it can give: &sample=galaxy.
 import type { Control, Value, Values } from './scene.js';
 
 export interface State {
@@ -20,8 +21,9 @@ function decode(text: string): string {
 }
 
 export const LACKS = 'lacks';
+export const SAMPLE = 'sample';
 
-export function writeAddress(scene: string, controls: readonly Control[], values: Values, lacks: string): string {
+export function writeAddress(scene: string, controls: readonly Control[], values: Values, lacks: string, sample = ''): string {
   const query = new URLSearchParams();
   for (const control of controls) {
     if (control.kind === 'button') continue;
@@ -29,7 +31,8 @@ export function writeAddress(scene: string, controls: readonly Control[], values
     if (value === control.initial) continue;
     query.set(control.id, typeof value === 'boolean' ? (value ? '1' : '0') : String(value));
   }
-  if (lacks) query.set(LACKS, lacks);
+  if (sample) query.set(SAMPLE, sample);
+  else if (lacks) query.set(LACKS, lacks);
   const text = query.toString();
   return text ? `#${scene}?${text}` : `#${scene}`;
 }

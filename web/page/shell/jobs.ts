@@ -23,8 +23,9 @@ export class Jobs {
   constructor(
     private readonly address: URL,
     private readonly program: Promise<Program>, // the worker's script is loaded while it is compiled
+    early = true, // at once, since it takes its time; else with the first job
   ) {
-    this.worker = this.open(); // at once: it takes its time
+    if (early) this.worker = this.open();
   }
 
   private open(): Worker {
@@ -52,6 +53,13 @@ export class Jobs {
     this.worker?.terminate();
     this.worker = this.running = undefined;
     for (const job of jobs) job.reject(new SceneError(`The worker has failed: ${why}.`));
+  }
+
+  // Nothing runs from now on.
+  close(): void {
+    this.clear();
+    this.worker?.terminate();
+    this.worker = this.running = undefined;
   }
 
   get busy(): boolean {

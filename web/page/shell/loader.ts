@@ -5,6 +5,9 @@ import type { PageModule } from './module.js';
 // A function that splats a vector: valid only where SIMD128 is.
 const vectors = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]);
 
+// Which of the two files of code this browser can load.
+export const programName = (): 'page' | 'page-plain' => (WebAssembly.validate(vectors) ? 'page' : 'page-plain');
+
 export interface Program {
   code: WebAssembly.Module;
   glue: string; // address of Emscripten's part
@@ -13,7 +16,7 @@ export interface Program {
 export async function compile(base: string): Promise<Program> {
   if (typeof WebAssembly !== 'object')
     throw new SceneError('This page computes in WebAssembly, which this browser does not offer or has switched off.');
-  const name = WebAssembly.validate(vectors) ? 'page' : 'page-plain';
+  const name = programName();
   const response = await fetch(new URL(`${name}.wasm`, base));
   if (!response.ok) throw new SceneError(`The page's program could not be fetched (${name}.wasm: ${response.status}).`);
   const typed = response.headers.get('content-type') === 'application/wasm';

@@ -114,6 +114,7 @@ export interface Scene {
 
   version?(values: Values): 1 | 2; // of WebGL that is wanted; without it 2
   beyond(): string; // what is shown and no link can hold: a file's name, edits; '': nothing
+  pin?(): void; // writes into the values what moves by itself, where a camera is: a link is made
   // With a context that is new (page_gl() is its device); values are set. All that follows is called between start() and stop().
   start(host: Host): Promise<void> | void;
   stop(): void; // frees all that is the device's

@@ -1,18 +1,22 @@
 // The shell: one scene at a time, on a canvas and in a context of its own, and everything around it.
 import { pageColor } from '../fields.js';
-import { initialValues, LACKS, readAddress, valueOf, writeAddress } from './address.js';
+import { initialValues, LACKS, readAddress, SAMPLE, valueOf, writeAddress } from './address.js';
 import { Controls } from './controls.js';
 import { element } from './element.js';
 import { isOneOf, read } from './files.js';
 import { makeSurface } from './canvas.js';
 import { Display } from './display.js';
+import { Door } from './door.js';
 import { Jobs, Superseded } from './jobs.js';
 import type { Guide } from './guide.js';
 import { runJob, sentence, type Answer, type JobOptions, type PageModule } from './module.js';
 import { placed } from './named.js';
 import { Pace } from './pace.js';
 import { listen as listenToPointers } from './pointers.js';
+import { embedded } from './query.js';
+import { makeSample, openGallery, readers, sampleOf, saveFiles, type Sample } from './samples.js';
 import { SceneError, type Colors, type Host, type Scene, type Value, type Values } from './scene.js';
+import { copy, frameCode } from './share.js';
 import type { Stage } from './story.js';
 import { Theme } from './theme.js';
 
@@ -74,6 +78,9 @@ export class Shell implements Host, Stage {
   private addressTimer = 0;
   private note = ''; // goes ahead of what scenes say until the reader does something
   private handed: File[] = []; // to the next scene
+  private door: Door | undefined; // while it is shown
+  private sampled: { sample: Sample; scene: Scene } | undefined; // which sample that scene was given
+  private news = ''; // about the network
   private idlers: (() => void)[] = [];
   private guide: Guide | undefined; // that tells the scene's story
   private turns = 0; // of go()
@@ -85,6 +92,7 @@ export class Shell implements Host, Stage {
     private readonly jobs: Jobs,
     readonly scenes: readonly Scene[],
     private readonly theme: Theme,
+    private readonly doorway: { makers: readonly (() => Scene)[]; jobs(): Jobs },
   ) {
     theme.changed = () => this.themeChanged();
     this.themeChanged();
@@ -99,8 +107,14 @@ export class Shell implements Host, Stage {
   async go(): Promise<void> {
     const { scene: name, values } = readAddress(location.hash);
     const named = this.scenes.find((s) => s.name === name);
-    if (!named && name && this.scene) return; // an anchor of the page
+    if (!named && name && (this.scene || this.door)) return; // an anchor of the page
+    if (!named && !embedded) {
+      this.enterDoor(name);
+      return;
+    }
     const next = named ?? this.scenes[0]!;
+    const sample = this.sampleFor(next, values[SAMPLE]);
+    this.leaveDoor();
     const told = values[STORY];
     if (next === this.scene && this.running) {
       if (told) return this.explain(Number(told) - 1);
@@ -113,6 +127,7 @@ export class Shell implements Host, Stage {
         this.controls.put(control.id, value);
         next.change(control.id, value);
       }
+      if (sample && sample !== this.given(next)) await this.give(sample, values);
       return;
     }
     // A link without values leads back to how the scene was left.
@@ -125,7 +140,94 @@ export class Shell implements Host, Stage {
     await this.start(next, story ? { ...plain, ...story.Guide.settings(this, next.name) } : plain, values[LACKS]);
     if (told && this.scene === next && this.running) await this.explain(Number(told) - 1, plain);
     if (left || values[LACKS]) this.remember();
+    if (sample && this.scene === next) await this.give(sample, values);
     if (files.length && this.scene === next) await this.take(files);
+  }
+
+  // ---- The front door
+
+  private enterDoor(name: string): void {
+    if (this.door) return;
+    this.turns++;
+    this.generation++;
+    this.closeGuide(false);
+    this.stop();
+    clearTimeout(this.addressTimer);
+    this.addressTimer = 0;
+    document.title = 'Sapwood: k‑d trees in the browser';
+    document.body.classList.add('door');
+    for (const link of document.querySelectorAll('nav a')) link.removeAttribute('aria-current');
+    const shell = this;
+    this.door = new Door($('door'), {
+      module: this.module,
+      ...this.doorway,
+      get paused() { return shell.paused; },
+      get colors() { return shell.colors; },
+      pause: () => this.pause(),
+      openFile: () => this.openFile(),
+      openSamples: () => this.openSamples(),
+      news: () => this.news,
+      picture: () => this.display.uncover(),
+    });
+    $('door').append($('status'));
+    this.display.speak(name ? `There is no scene “${name.slice(0, 40)}” here.` : '');
+  }
+
+  private leaveDoor(): void {
+    if (!this.door) return;
+    document.querySelector('.stage')!.append($('status'));
+    this.door.close();
+    this.door = undefined;
+    document.body.classList.remove('door');
+  }
+
+  openFile(): void {
+    const file = $<HTMLInputElement>('file');
+    const scenes = this.door ? this.scenes : [this.scene];
+    file.accept = `${scenes.map((scene) => scene.suffixes).join(',')},.gz`;
+    file.multiple = scenes.some((scene) => (scene.files ?? 1) > 1);
+    file.click();
+  }
+
+  // ---- Samples
+
+  // The sample that an address names, if the scene reads such files.
+  private sampleFor(scene: Scene, kind: string | undefined): Sample | undefined {
+    const sample = sampleOf(kind ?? '');
+    return sample && readers([scene], sample.names).length ? sample : undefined;
+  }
+
+  // The sample that a scene shows as it was given.
+  private given(scene: Scene): Sample | undefined {
+    const { sampled } = this;
+    return sampled?.scene === scene && sampled.sample.names.join(' and ') === scene.beyond() ? sampled.sample : undefined;
+  }
+
+  // What the address says besides the sample is set again, since a scene shows a new file in its own way.
+  private async give(sample: Sample, texts: Record<string, string>): Promise<void> {
+    const { scene, generation } = this;
+    try {
+      const files = await makeSample(sample, this.jobs);
+      if (generation !== this.generation) return;
+      await this.take(files);
+    } catch (error) {
+      if (generation === this.generation) this.fail(error);
+      return;
+    }
+    if (generation !== this.generation || !this.running) return;
+    this.sampled = { sample, scene };
+    for (const control of scene.controls) {
+      if (control.kind === 'button' || texts[control.id] === undefined) continue;
+      const value = valueOf(control, texts[control.id]);
+      if (this.values[control.id] === value) continue;
+      this.set(control.id, value);
+      this.attempt(() => scene.change(control.id, value));
+    }
+    this.remember();
+  }
+
+  openSamples(): void {
+    openGallery(this.scenes, this.door ? undefined : this.scene, async (sample) => saveFiles(await makeSample(sample, this.jobs)));
   }
 
   restart(): void {
@@ -192,8 +294,9 @@ export class Shell implements Host, Stage {
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
-    $<HTMLInputElement>('file').accept = `${scene.suffixes},.gz`;
-    $<HTMLInputElement>('file').multiple = (scene.files ?? 1) > 1;
+    this.place.dataset['accepts'] = scene.accepts;
+    $<HTMLAnchorElement>('whole').href = `./#${scene.name}`;
+    $<HTMLAnchorElement>('source').href = `source.html#${scene.name}`;
     this.showPaused();
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
   }
@@ -206,7 +309,9 @@ export class Shell implements Host, Stage {
     this.version = version;
     this.place.prepend(canvas);
     this.register();
-    listenToPointers(canvas, (event) => this.running && (this.guide ?? scene).pointer(event));
+    // In a frame the wheel is the page's around it, until the reader has chosen the picture.
+    const foreign = (type: string): boolean => embedded && type === 'wheel' && document.activeElement !== canvas;
+    listenToPointers(canvas, (event) => this.running && !foreign(event.type) && (this.guide ?? scene).pointer(event));
     canvas.addEventListener('keydown', (event) => {
       if (this.running && (this.guide ? this.guide.key(event, true) : scene.key(event))) event.preventDefault();
     });
@@ -375,18 +480,42 @@ export class Shell implements Host, Stage {
       location.hash = this.scenes[Number(key) - 1]!.name;
       return true;
     }
-    const button = { p: 'pause', v: 'verify', s: 'save', e: 'explain', '?': 'help' }[key];
-    if (button && !$(button).hidden) {
-      $(button).click();
+    const button = { p: 'pause', v: 'verify', s: 'save', u: 'copy', e: 'explain', '?': 'help' }[key];
+    if (this.door ? key === 'p' || key === '?' : button && !$(button).hidden) {
+      $(button!).click();
       return true;
     }
-    return !this.guide && this.controls.key(key);
+    return !this.door && !this.guide && this.controls.key(key);
   }
 
   pause(): void {
     this.paused = !this.paused;
     this.showPaused();
     this.redraw(); // at rest a scene may have more to show
+  }
+
+  // Copies the address of what is shown; says what it cannot hold.
+  async copyLink(): Promise<void> {
+    if (!this.running) return;
+    const { scene } = this;
+    scene.pin?.();
+    this.flush();
+    const link = location.href;
+    const lacks = this.given(scene) ? '' : scene.beyond();
+    if (!(await copy(link))) {
+      this.display.speak('This browser does not let the page copy. The link is in the address bar.', true);
+      return;
+    }
+    this.display.speak(`The link is copied.${lacks ? ` It holds the settings, but not what they are of: ${lacks}.` : ''} `);
+    const button = element('button', { type: 'button' }, 'Copy the code for a frame');
+    button.addEventListener('click', () => void copy(frameCode(scene.title, location.hash)).then((done) =>
+      this.display.speak(done ? 'The code is copied: in another page it shows this scene in a frame.' : 'This browser does not let the page copy.', !done)));
+    $('status').append(button);
+  }
+
+  tellOffline(news: string): void {
+    this.news = news;
+    this.door?.tellOffline();
   }
 
   toggleTheme(): void {
@@ -408,8 +537,13 @@ export class Shell implements Host, Stage {
   }
 
   async take(files: readonly File[]): Promise<void> {
+    if (this.door) {
+      this.takeAtDoor(files);
+      return;
+    }
     const { scene, generation } = this;
     this.note = '';
+    this.sampled = undefined;
     try {
       if (!this.running) throw new SceneError('A file can be read as soon as there is a picture.');
       if (!scene.accepts) throw new SceneError('This scene reads no files.');
@@ -422,6 +556,17 @@ export class Shell implements Host, Stage {
       this.fail(error);
       if (generation === this.generation) this.offer(files);
     }
+  }
+
+  // The first scene that reads them opens.
+  private takeAtDoor(files: readonly File[]): void {
+    const [scene] = readers(this.scenes, files.map((file) => file.name));
+    if (!scene || !files.length) {
+      this.display.speak(`No scene reads ${files.length ? files.map((file) => file.name).join(' with ') : 'what was dropped: it is not a file'}.`, true);
+      return;
+    }
+    this.handed = [...files];
+    location.hash = scene.name;
   }
 
   // Buttons behind the sentence that refused a file: the scenes that read such files.
@@ -544,7 +689,8 @@ export class Shell implements Host, Stage {
   }
 
   private showPaused(): void {
-    $('pause').textContent = this.paused ? 'Go on' : 'Pause';
+    $('pause').textContent = this.paused ? 'Play' : 'Pause';
+    this.door?.showPaused();
   }
 
   private measure(always = false): void {
@@ -564,6 +710,7 @@ export class Shell implements Host, Stage {
     this.colors = this.theme.colors();
     const { paper, ink, muted, accent } = this.colors;
     placed(pageColor, { paper, ink, muted, accent }).forEach((color, i) => this.module._page_color!(i, ...color));
+    this.door?.themeChanged();
     if (this.running) {
       this.scene.themeChanged?.();
       this.redraw();
@@ -581,6 +728,6 @@ export class Shell implements Host, Stage {
     clearTimeout(this.addressTimer);
     this.addressTimer = 0;
     const { scene, guide } = this;
-    history.replaceState(null, '', guide ? `#${scene.name}?${STORY}=${guide.now + 1}` : writeAddress(scene.name, scene.controls, this.values, scene.beyond()));
+    history.replaceState(null, '', guide ? `#${scene.name}?${STORY}=${guide.now + 1}` : writeAddress(scene.name, scene.controls, this.values, scene.beyond(), this.given(scene)?.kind));
   }
 }

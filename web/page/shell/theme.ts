@@ -1,4 +1,5 @@
-// Light and dark: the system's, unless the reader chose.
+// Light and dark: the system's, unless the reader chose, or the address says.
+import { askedTheme } from './query.js';
 import type { Color, Colors } from './scene.js';
 
 const KEY = 'sapwood-theme';
@@ -13,7 +14,7 @@ function stored(): string | null {
 }
 
 export class Theme {
-  private chosen: string | null = stored();
+  private chosen: string | null = askedTheme ?? stored();
 
   changed = (): void => undefined;
 
