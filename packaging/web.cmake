@@ -11,6 +11,7 @@
 
 # The library with vectors: only the inner loops are compiled anew. The builder's are a sixth smaller with -O2, those
 # that align clouds an eighth, and as fast.
+set(sapwood_web_newer -mnontrapping-fptoint -msign-ext -mbulk-memory) # whoever has vectors has these
 set(sapwood_simd128_objects $<TARGET_OBJECTS:sapwood_objects>)
 set(sapwood_simd128_O3 ${sapwood_simd_sources})
 list(FILTER sapwood_simd128_O3 EXCLUDE REGEX "/(balanced/build|cloud/align)_simd\\.c$")
@@ -20,7 +21,7 @@ foreach(bits IN ITEMS 32 64)
     set(part sapwood_simd128_${bits}_${level})
     add_library(${part} OBJECT ${sapwood_simd128_${level}})
     target_link_libraries(${part} PRIVATE sapwood_inside)
-    target_compile_options(${part} PRIVATE ${sapwood_simd_portable} -${level} -msimd128 -DSAP_REAL_BITS=${bits})
+    target_compile_options(${part} PRIVATE ${sapwood_simd_portable} -${level} -msimd128 ${sapwood_web_newer} -DSAP_REAL_BITS=${bits})
     list(APPEND sapwood_simd128_objects $<TARGET_OBJECTS:${part}>)
   endforeach()
 endforeach()
@@ -60,7 +61,7 @@ function(sapwood_web_modules name folder suffix sources)
 endfunction()
 find_program(sapwood_wasm_opt wasm-opt HINTS ${EMSCRIPTEN_ROOT_PATH}/../bin)
 mark_as_advanced(sapwood_wasm_opt)
-set(sapwood_pass --enable-simd -O3)
+set(sapwood_pass --enable-simd --enable-nontrapping-float-to-int --enable-sign-ext --enable-bulk-memory -O3)
 set(sapwood_pass-plain --mvp-features -Oz)
 add_custom_target(web_modules)
 
@@ -137,12 +138,13 @@ file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/w
 if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
   list(APPEND sapwood_page_sources ${sapwood_page_shaders} $<TARGET_OBJECTS:sapwood_page_device>)
-  sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
+  sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMALLOC=emmalloc -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
   foreach(target IN ITEMS web_page web_page-plain)
     target_compile_options(${target} PRIVATE -Os) # the inner loops are the library's
   endforeach()
+  target_compile_options(web_page PRIVATE ${sapwood_web_newer})
 endif()
 
 # bench/gl_voronoi.c in a browser, for web/bench/voronoi.mjs.

@@ -87,6 +87,7 @@ class Photons implements Scene {
   readonly suffixes = '.ply,.obj,.stl';
   readonly webgl1 = false;
   readonly animated = true;
+  readonly untold = true;
   readonly controls = controls;
   readonly share = { first: 60000, least: 10000, most: 4e6 }; // dots
 

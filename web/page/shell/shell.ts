@@ -23,6 +23,7 @@ import { Theme } from './theme.js';
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
 const STORY = 'explain'; // the step of a scene's story, in the address
+const told = (scene: Scene): boolean => !scene.untold && !embedded; // a frame has no room for a story
 
 // The bundle of the stories and its styles, fetched when first asked for.
 let guide: Promise<typeof import('./guide.js')> | undefined;
@@ -115,9 +116,9 @@ export class Shell implements Host, Stage {
     const next = named ?? this.scenes[0]!;
     const sample = this.sampleFor(next, values[SAMPLE]);
     this.leaveDoor();
-    const told = values[STORY];
+    const step = told(next) ? values[STORY] : undefined;
     if (next === this.scene && this.running) {
-      if (told) return this.explain(Number(told) - 1);
+      if (step) return this.explain(Number(step) - 1);
       this.leave();
       for (const control of next.controls) {
         if (control.kind === 'button') continue;
@@ -135,10 +136,10 @@ export class Shell implements Host, Stage {
     const files = this.handed.splice(0);
     const plain = left ?? initialValues(next.controls, values);
     const turn = ++this.turns;
-    const story = told ? await loadGuide().catch(() => undefined) : undefined;
+    const story = step ? await loadGuide().catch(() => undefined) : undefined;
     if (turn !== this.turns) return;
     await this.start(next, story ? { ...plain, ...story.Guide.settings(this, next.name) } : plain, values[LACKS]);
-    if (told && this.scene === next && this.running) await this.explain(Number(told) - 1, plain);
+    if (step && this.scene === next && this.running) await this.explain(Number(step) - 1, plain);
     if (left || values[LACKS]) this.remember();
     if (sample && this.scene === next) await this.give(sample, values);
     if (files.length && this.scene === next) await this.take(files);
@@ -293,6 +294,7 @@ export class Shell implements Host, Stage {
     $('searching').textContent = scene.search ?? 'search';
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
+    $('explain').hidden = !told(scene);
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
     this.place.dataset['accepts'] = scene.accepts;
     $<HTMLAnchorElement>('whole').href = `./#${scene.name}`;
