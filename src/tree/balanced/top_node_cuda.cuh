@@ -159,8 +159,8 @@ static __host__ __forceinline__ int top_round(int dims, size_t real_bytes) {
 }
 
 static __host__ __forceinline__ int top_moves(int levels, int dims, size_t real_bytes) {
-    const int most = top_round(dims, real_bytes);
-    return (levels + most - 1) / most;
+    const int most = top_round(dims, real_bytes), moves = (levels + most - 1) / most;
+    return moves > 1 && levels == moves * most ? moves + 1 : moves; // moves by the most levels are the dearest
 }
 
 // Bins of each histogram of the children of `level` (-1: of the whole tree), `below` levels under their root.
