@@ -104,7 +104,7 @@ describe('around the scenes', { concurrency: 2, skip: executable ? false : 'no C
     for (const key of ['v', 's', 'u', 'c', 't']) await page.keyboard.press(key); // a scene's own: nothing here
     await page.keyboard.press('2');
     await page.waitForFunction(() => location.hash.startsWith('#compaction'));
-    await idle(page).catch(() => undefined);
+    await page.waitForFunction(() => document.querySelectorAll('#door canvas').length === 0);
     await page.locator('.mark').focus();
     await page.keyboard.press('Enter');
     await atDoor(page);
