@@ -58,14 +58,14 @@ static sap_status wait_on(engine_state* e, waiting* w) {
                         sap_status_string(status));
     if (++w->looks < QUICK) return SAP_OK;
     const double now = seconds();
-    if (!w->begun) w->begun = now;
+    if (w->begun == 0) w->begun = now;
     if (now - w->begun > e->patience)
         return sap_fail(e->device, SAP_ERROR_IO, "rank %d has waited %g seconds for other ranks", (int)e->rank,
                         e->patience);
     if (now - w->looked > check) {
         const int32_t gone = sap_alarm_gone(&e->alarm);
         w->looked = now;
-        if (gone < 0 || !w->missed) w->missed = gone < 0 ? 0 : now;
+        if (gone < 0 || w->missed == 0) w->missed = gone < 0 ? 0 : now;
         if (gone >= 0 && now - w->missed > grace)
             return sap_fail(e->device, SAP_ERROR_IO, "rank %d is gone, and rank %d waits for it", (int)gone,
                             (int)e->rank);
