@@ -78,7 +78,7 @@ if(SAPWOOD_CLI AND sapwood_cli_sources)
   set_target_properties(emulated_sapwood PROPERTIES LINKER_LANGUAGE CXX)
   add_test(NAME emulated_cli COMMAND ${PROJECT_SOURCE_DIR}/tests/cli/run.sh $<TARGET_FILE:emulated_sapwood>
     nearest/devices program/cuda render/gpu_same_bytes render/orbit render/orbit_json render/photons render/works trace/gpu_same_bytes trace/works)
-  set_tests_properties(emulated_cli PROPERTIES TIMEOUT 600 LABELS emulated)
+  set_tests_properties(emulated_cli PROPERTIES TIMEOUT 1200 LABELS emulated)
 endif()
 
 foreach(name IN ITEMS tree cloud cloud_clusters cloud_density cloud_project cloud_left_out cloud_relax cloud_sample align gather nonfinite nearest metrics pairs periods radius sets skin subdivide box walks verify saved nodes compact surface determinism vvh cuda cuda_cloud cuda_cluster cuda_copies cuda_faults cuda_gl cuda_graph cuda_instances cuda_mesh cuda_photons cuda_rays cuda_rebuilds cuda_render cuda_rows cuda_sets cuda_surface cuda_verify cuda_voxels nccl reentry)
@@ -89,7 +89,7 @@ foreach(name IN ITEMS tree cloud cloud_clusters cloud_density cloud_project clou
   set_target_properties(emulated_test_${name} PROPERTIES LINKER_LANGUAGE CXX
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME emulated_test_${name} COMMAND emulated_test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(emulated_test_${name} PROPERTIES TIMEOUT 600 LABELS emulated)
+  set_tests_properties(emulated_test_${name} PROPERTIES TIMEOUT 1200 LABELS emulated)
 endforeach()
 
 # Ranks that are GPUs of NCCL's, whose place a library takes that is loaded as NCCL is.
@@ -107,7 +107,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND SAPWOOD_HAVE_THREADS)
     set_target_properties(emulated_test_${name}_nccl PROPERTIES LINKER_LANGUAGE CXX
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     add_test(NAME emulated_test_${name}_nccl COMMAND emulated_test_${name}_nccl WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(emulated_test_${name}_nccl PROPERTIES TIMEOUT 600 LABELS emulated)
+    set_tests_properties(emulated_test_${name}_nccl PROPERTIES TIMEOUT 1200 LABELS emulated)
   endforeach()
   foreach(name IN ITEMS nccl ranks_nccl cluster_nccl cuda_cluster_nccl)
     add_dependencies(emulated_test_${name} nccl_on_cpu)

@@ -14,7 +14,7 @@ const small: Record<string, Values> = {
   isosurface: { size: '64' },
   rays: { triangles: 4000, samples: 1, bounces: 2 },
   cloud: { points: 2500 },
-  photons: { photons: 4000, caustics: 4000, k: 20 },
+  photons: { show: 'dots', photons: 4000, caustics: 4000 },
 };
 const SHAPE = 5 / 8; // height of a picture over its width
 const WIDEST = 720; // pixels of a picture
