@@ -85,7 +85,7 @@ SAP_API sap_status sap_comm_open_threads(int32_t size, const sap_allocator* allo
 
 /** Names a communicator of NCCL's. One rank makes it, and the program brings it to all others, bytes as they are. */
 typedef struct sap_nccl_id {
-    unsigned char bytes[128];
+    unsigned char bytes[128]; /**< NCCL's own, to be passed on unread */
 } sap_nccl_id;
 
 /** Where NCCL is, and how long to wait. All zero is the default. */

@@ -50,7 +50,11 @@ enum { PHOTONS_GLOBAL, PHOTONS_CAUSTICS, PHOTONS_INDIRECT };
 
 extern photons_pass photons_kept, photons_renewed;
 
-sap_status photons_no_memory(void);
+// Says so, and returns SAP_ERROR_MEMORY, which readers of one file alone see here.
+static inline sap_status photons_no_memory(void) {
+    page_fail(SAP_ERROR_MEMORY, "There is no memory here for this.");
+    return SAP_ERROR_MEMORY;
+}
 void photons_forget(photons_pass* pass);
 sap_status photons_there_is_none(void);
 // Makes the maps that are asked for (photons_light), where there is more than when they were made.

@@ -174,7 +174,8 @@ void photons_places_free(photons_places* places) {
 sap_status photons_look(const double* asked, const float* at, int32_t count, photons_places* places) {
     const size_t most = 2 * (size_t)count + 1; // a path becomes two at most
     walk w = {.hits = malloc(most * sizeof(sap_hit))};
-    sap_status status = w.hits && make_places(places, (int64_t)most) ? SAP_OK : photons_no_memory();
+    const bool is_made = make_places(places, (int64_t)most);
+    sap_status status = w.hits && is_made ? SAP_OK : photons_no_memory();
     for (int i = 0; i < 2; i++) {
         w.rays[i] = malloc(most * sizeof(sap_ray));
         w.paths[i] = malloc(most * sizeof(path));
@@ -335,7 +336,7 @@ PAGE_EXPORT sap_status job_photons_light(page_job* job) {
         status = add_pass(cells, (int64_t)first * wide, done, (int64_t)high * wide, pass);
     void* to = status == SAP_OK ? page_answer(job, (size_t)done * 16) : NULL;
     if (status == SAP_OK && !to) status = SAP_ERROR_MEMORY;
-    if (status == SAP_OK) memcpy(to, cells, (size_t)done * 16);
+    if (to) memcpy(to, cells, (size_t)done * 16);
     job->number[PHOTONS_LIT_ROWS] = row - first;
     job->number[PHOTONS_LIT_WIDE] = wide;
     job->number[PHOTONS_LIT_HIGH] = high;

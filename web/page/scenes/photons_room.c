@@ -18,7 +18,6 @@ void photons_frame_room(page_space* space) {
 
 static const double full_turn = 6.283185307179586;
 
-sap_status photons_no_memory(void) { return page_fail(SAP_ERROR_MEMORY, "There is no memory here for this."); }
 sap_status photons_there_is_none(void) { return page_fail(SAP_ERROR_ARGUMENT, "There is no scene yet."); }
 
 // ---- Surfaces, of u and v in 0 … 1, both of which are closed but for the ball's v.
