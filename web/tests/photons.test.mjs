@@ -133,7 +133,7 @@ describe('photons', { concurrency: 2, skip: executable ? false : 'no Chromium he
     await idle(page);
     assert.ok((await landed(page, 'global')) > some);
     assert.notEqual(await pixels(page), picture);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Play' }).click();
     await tells(page, /photons landed in the global map/);
     assert.match((await facts(page))['Sent'], /^10,000 of 10,000$/);
     await page.getByRole('button', { name: 'Pause' }).click();

@@ -329,7 +329,7 @@ class Photons implements Scene {
   private report(): void {
     const { host, sent } = this;
     if (this.part < PARTS) {
-      host.say(`${this.thing()}: photons fly${host.paused && !this.atOnce ? '. Press “Go on”, or “Send some”' : ''}.`);
+      host.say(`${this.thing()}: photons fly${host.paused && !this.atOnce ? '. Press “Play”, or “Send some”' : ''}.`);
       return;
     }
     host.say(`${this.thing()}: ${count(sent!.global)} photons landed in the global map, ${count(sent!.caustics)} in that of caustics.`);
