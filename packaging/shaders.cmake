@@ -1,6 +1,7 @@
 # Shaders are compiled by the user's driver: every src/ROOM/NAME.glsl goes into the library as a string, the array
-# sap_glsl_NAME, with each `#include "…"` line replaced by that file of src/ and without comments. As a script
-# (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one such array; included, it defines sapwood_shaders.
+# sap_glsl_NAME, without comments and most spaces, and with each `#include "…"` line replaced by that file of src/.
+# As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
+# such array; included, it defines sapwood_shaders.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${FROM} text)
@@ -10,6 +11,11 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endwhile()
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
   string(REGEX REPLACE "[ ]*\n[ \n]*" "\n" text "${text}")
+  # Spaces beside signs go, but not in directives, where one may end a name, and not beside - and +, which would join.
+  while(text MATCHES "(^|\n)#[^\n ]* ")
+    string(REGEX REPLACE "((^|\n)#[^\n ]*) " "\\1\t" text "${text}")
+  endwhile()
+  string(REGEX REPLACE " ?([][{}(),;:?=<>&|]) ?" "\\1" text "${text}")
   string(HEX "${text}" bytes)
   string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1, " bytes "${bytes}")

@@ -1,7 +1,7 @@
 // Bundles the page's TypeScript and styles beside the module that CMake linked: node web/build.mjs OUT [ADDRESS]
 //
 // ADDRESS is where the page is going to be: pictures on cards, which other pages show of a link, need a whole address.
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -14,6 +14,7 @@ const fail = (sentence) => {
   console.error(sentence);
   process.exit(2);
 };
+const missing = (name) => fail(`${out} has no ${name}: build web_page and web_page-plain first.`);
 if (!out) fail('usage: node web/build.mjs OUT [ADDRESS]');
 
 // With its / at the end: a folder.
@@ -29,6 +30,10 @@ const base = folderOf(address);
 const options = { bundle: true, minify: true, format: 'esm', target: 'es2022', tsconfig: `${page}tsconfig.json`, logLevel: 'warning' };
 await mkdir(out, { recursive: true });
 const { metafile } = await build({ ...options, entryPoints: { main: `${page}shell/main.ts`, guide: `${page}shell/guide.ts`, worker: `${page}worker.ts` }, outdir: out, metafile: true });
+for (const name of ['page.js', 'page-plain.js']) { // Emscripten keeps long names
+  const glue = await readFile(`${out}/${name}`, 'utf8').catch(() => missing(name));
+  await writeFile(`${out}/${name}`, (await transform(glue, { minify: true, format: 'esm', target: options.target })).code);
+}
 await writeFile(`${out}/card.png`, await readFile(`${page}card.png`));
 await writeFile(`${out}/source.html`, await sourcePage());
 
@@ -42,7 +47,7 @@ const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const files = {};
 const bundled = Object.keys(metafile.outputs).map((path) => basename(path)).sort();
 for (const name of [...bundled, 'page.js', 'page.wasm', 'page-plain.js', 'page-plain.wasm', 'source.html'])
-  files[name] = digest(await readFile(`${out}/${name}`).catch(() => fail(`${out} has no ${name}: build web_page and web_page-plain first.`)));
+  files[name] = digest(await readFile(`${out}/${name}`).catch(() => missing(name)));
 const version = digest(text + JSON.stringify(files)).slice(0, 16);
 await writeFile(`${out}/index.html`, text.replace('<!-- version -->', `<meta name="version" content="${version}">`));
 await build({
