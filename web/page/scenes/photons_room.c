@@ -1,4 +1,5 @@
 // The room of the scene Photons: six walls, a thing on the floor, which is built in or read from a file, and a lamp.
+#include "meshes.h"
 #include "photons.h"
 #include "rays.h"
 #include <math.h>
@@ -55,11 +56,7 @@ static const surface surfaces[3] = {{ring_at, 256, 40, true}, {ball_at, 128, 64,
 // ---- Triangles
 
 static void put_triangle(photons_room* r, int64_t a, int64_t b, int64_t c, int32_t material) {
-    int32_t* to = r->triangles + 3 * r->triangle_count;
-    to[0] = (int32_t)a;
-    to[1] = (int32_t)b;
-    to[2] = (int32_t)c;
-    r->material_ids[r->triangle_count++] = material;
+    page_put_triangle(r->triangles, r->material_ids, r->triangle_count++, (int64_t[3]){a, b, c}, material);
 }
 
 enum { FLOOR, WHITE, WARM, COOL, THING };
@@ -268,13 +265,6 @@ PAGE_EXPORT sap_status job_photons_make(page_job* job) {
     return status;
 }
 
-static sap_format format_of(const char* name) {
-    const char* suffix = strrchr(name, '.');
-    if (suffix && !strcasecmp(suffix, ".obj")) return SAP_FORMAT_OBJ;
-    if (suffix && !strcasecmp(suffix, ".stl")) return SAP_FORMAT_STL;
-    return SAP_FORMAT_PLY;
-}
-
 // The arrays of a file, which are kept if a room could be made with them.
 static sap_status open_mesh(page_job* job, const sap_mesh* mesh) {
     const size_t vertices = (size_t)mesh->vertex_count * 12, triangles = (size_t)mesh->triangle_count * 12;
@@ -304,7 +294,7 @@ PAGE_EXPORT sap_status job_photons_read(page_job* job) {
     sap_mesh_file* file = NULL;
     if (!page_cpu()) return photons_no_memory();
     sap_status status = sap_mesh_parse(page_cpu(), job->in[PAGE_FILE_BYTES], job->in_bytes[PAGE_FILE_BYTES],
-                                       format_of(job->in[PAGE_FILE_NAME]), NULL, &file);
+                                       page_mesh_format(job->in[PAGE_FILE_NAME]), NULL, &file);
     if (status != SAP_OK) return status;
     const long long triangles = file->mesh.triangle_count;
     if (triangles == 0)

@@ -1,5 +1,6 @@
 // The worker's part of the scene Rays: meshes are made or read, trees built over them, and rays that shaders have
 // traced compared with brute force.
+#include "scenes/meshes.h"
 #include "scenes/rays.h"
 #include <emscripten.h>
 #include <math.h>
@@ -197,20 +198,13 @@ static bool take_file(const sap_mesh_file* file, rays_mesh* mesh) {
     return good;
 }
 
-static sap_format format_of(const char* name) {
-    const char* suffix = strrchr(name, '.');
-    if (suffix && !strcasecmp(suffix, ".obj")) return SAP_FORMAT_OBJ;
-    if (suffix && !strcasecmp(suffix, ".stl")) return SAP_FORMAT_STL;
-    return SAP_FORMAT_PLY;
-}
-
 // Reads a mesh from a file (page_file, rays_ask).
 PAGE_EXPORT sap_status job_rays_read(page_job* job) {
     sap_mesh_file* file = NULL;
     rays_mesh mesh = {0};
     if (!page_cpu()) return no_memory();
     sap_status status = sap_mesh_parse(page_cpu(), job->in[PAGE_FILE_BYTES], job->in_bytes[PAGE_FILE_BYTES],
-                                       format_of(job->in[PAGE_FILE_NAME]), NULL, &file);
+                                       page_mesh_format(job->in[PAGE_FILE_NAME]), NULL, &file);
     if (status != SAP_OK) return status;
     const long long triangles = file->mesh.triangle_count;
     if (triangles == 0)

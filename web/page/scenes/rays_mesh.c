@@ -1,4 +1,5 @@
 // The built-in mesh of the scene Rays: surfaces of formulas, cut into quadrilaterals as finely as is asked for.
+#include "scenes/meshes.h"
 #include "scenes/rays.h"
 #include <math.h>
 #include <stdlib.h>
@@ -97,11 +98,7 @@ static void put_knot(rays_mesh* mesh, double u, double v) {
 }
 
 static void put_triangle(rays_mesh* mesh, int64_t a, int64_t b, int64_t c, int32_t material) {
-    int32_t* to = mesh->triangles + 3 * mesh->triangle_count;
-    to[0] = (int32_t)a;
-    to[1] = (int32_t)b;
-    to[2] = (int32_t)c;
-    mesh->material_ids[mesh->triangle_count++] = material;
+    page_put_triangle(mesh->triangles, mesh->material_ids, mesh->triangle_count++, (int64_t[3]){a, b, c}, material);
 }
 
 // u is closed; so is v of the knot. The poles of balls are rings of one place: their triangles without area do no harm.
