@@ -324,11 +324,7 @@ export function isosurface(): Scene {
       draw();
       return true;
     },
-    pointer(event: ScenePointer) {
-      const used = camera.pointer(event, size.width, size.height);
-      if (used) moved();
-      return used || event.type === 'down';
-    },
+    pointer: (event: ScenePointer) => camera.pointer(event, size, moved),
     key(event) {
       if (event.key === '[' || event.key === ']') {
         const share = Number(host.values['level']) + (event.key === '[' ? -5 : 5) * SMALL;
@@ -336,9 +332,7 @@ export function isosurface(): Scene {
         extract().catch(failed);
         return true;
       }
-      const used = camera.key(event.key);
-      if (used) moved();
-      return used;
+      return camera.key(event, moved);
     },
     drop(name, bytes) {
       const file = { name, bytes };

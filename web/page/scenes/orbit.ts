@@ -29,9 +29,21 @@ export class Orbit {
     this.limit();
   }
 
-  // Whether the event moved it; for a picture so many pixels wide and high.
-  pointer(event: ScenePointer, width: number, height: number): boolean {
-    const unit = 1 / Math.min(width, height);
+  // What a scene does with a pointer over its picture: whether the event is used. `moved` is called where it moved the camera.
+  pointer(event: ScenePointer, picture: { width: number; height: number }, moved: () => void): boolean {
+    const used = this.follow(event, 1 / Math.min(picture.width, picture.height));
+    if (used) moved();
+    return used || event.type === 'down';
+  }
+
+  // The same for a key.
+  key(event: KeyboardEvent, moved: () => void): boolean {
+    const used = !event.ctrlKey && !event.metaKey && !event.altKey && this.press(event.key);
+    if (used) moved();
+    return used;
+  }
+
+  private follow(event: ScenePointer, unit: number): boolean {
     const zooms = event.type === 'wheel' || event.type === 'pinch';
     if (zooms) this.zoom *= event.scale;
     else if (event.type !== 'move' || !event.held) return false;
@@ -46,7 +58,7 @@ export class Orbit {
     return true;
   }
 
-  key(key: string): boolean {
+  private press(key: string): boolean {
     if (key === 'ArrowLeft') this.yaw += TURN;
     else if (key === 'ArrowRight') this.yaw -= TURN;
     else if (key === 'ArrowUp') this.pitch -= TURN;

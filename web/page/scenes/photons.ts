@@ -471,16 +471,11 @@ class Photons implements Scene {
   }
 
   pointer(event: ScenePointer): boolean {
-    const used = this.camera.pointer(event, this.size.width, this.size.height);
-    if (used) this.moved();
-    return used || event.type === 'down';
+    return this.camera.pointer(event, this.size, () => this.moved());
   }
 
   key(event: KeyboardEvent): boolean {
-    if (event.ctrlKey || event.metaKey || event.altKey) return false;
-    const used = this.camera.key(event.key);
-    if (used) this.moved();
-    return used;
+    return this.camera.key(event, () => this.moved());
   }
 
   // ---- Verifying
