@@ -1,13 +1,18 @@
 # Shaders are compiled by the user's driver: every src/ROOM/NAME.glsl goes into the library as a string, the array
-# sap_glsl_NAME, without comments and most spaces, and with each `#include "…"` line replaced by that file of src/.
-# As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
+# sap_glsl_NAME, without comments and most spaces, and with each `#include "…"` line replaced by that file of src/, or
+# of the text's own folder if its name has no /. As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
 # such array; included, it defines sapwood_shaders.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${FROM} text)
   while(text MATCHES "(^|\n)#include \"([^\"]+)\"")
-    file(READ ${SOURCES}/${CMAKE_MATCH_2} included)
-    string(REPLACE "#include \"${CMAKE_MATCH_2}\"" "${included}" text "${text}")
+    set(name ${CMAKE_MATCH_2})
+    set(folder ${SOURCES})
+    if(NOT name MATCHES "/") # it stands beside the text
+      get_filename_component(folder ${FROM} DIRECTORY)
+    endif()
+    file(READ ${folder}/${name} included)
+    string(REPLACE "#include \"${name}\"" "${included}" text "${text}")
   endwhile()
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")
   string(REGEX REPLACE "[ ]*\n[ \n]*" "\n" text "${text}")

@@ -1,19 +1,14 @@
 // The scene Cloud. SAP_PASS: 0 points as discs; 1 their normals; 2 pairs.
-uniform vec2 depths; // at a distance w from the eye's plane the depth is x + y / w
-uniform float size;
 uniform float middle; // distance of the middle from the eye's plane
 uniform vec3 paper;
 uniform vec3 ink;
 uniform vec3 accent;
 uniform int colors;
 uniform float dark;
-uniform float least; // part of a pixel that is drawn
-flat in vec3 facing;
 flat in vec3 axis;
 flat in float worth;
 flat in float moves;
 flat in float turned;
-flat in float nearness;
 in float behind;
 
 const vec3 cool = vec3(0.16, 0.44, 0.62);
@@ -24,6 +19,8 @@ vec3 with_distance(vec3 lit) { return mix(lit, paper, clamp(0.34 * (behind - mid
 #if SAP_PASS > 0
 void main() { color = vec4(with_distance(SAP_PASS == 1 ? mix(paper, ink, 0.72) : mix(ink, accent, 0.25)), 1.0); }
 #else
+#include "disc.glsl"
+
 // Thin, even, dense.
 vec3 density_color(float density) {
     vec3 even = mix(vec3(0.90, 0.86, 0.78), vec3(0.72, 0.69, 0.63), dark);
@@ -47,15 +44,8 @@ vec3 body() {
 }
 
 void main() {
-    vec2 aside = 2.0 * gl_PointCoord - 1.0;
-    aside.y = -aside.y;
-    float nearer = -dot(facing.xy, aside) / facing.z;
-    float away = length(vec3(aside, nearer));
-    float whole = clamp((1.0 - away) / fwidth(away) + 0.5, 0.0, 1.0);
-    if (whole < least) discard;
-    // Depth is that of the disc's plane.
-    float distance_here = 1.0 / nearness - nearer * size;
-    gl_FragDepth = clamp(0.5 + 0.5 * (depths.x + depths.y / distance_here), 0.0, 1.0);
+    float away;
+    float whole = disc(0.0, away);
     vec3 light = normalize(vec3(-0.45, 0.55, 0.9));
     float lit = max(dot(facing, light), 0.0);
     float edge = smoothstep(0.7, 1.0, away);

@@ -45,13 +45,8 @@ void main() {
 void main() { color = vec4(1.0, 0.96, 0.85, 1.0); }
 #else
 uniform int tint;
-uniform vec2 depths; // at a distance w from the eye's plane the depth is x + y / w
-uniform float size;
-uniform float least; // part of a pixel that is drawn
 uniform float flight;
-flat in vec3 facing;
 flat in vec4 tone;
-flat in float nearness;
 in float part;
 
 // By its map: straight from the lamp, caustic, indirect.
@@ -70,17 +65,11 @@ void main() {
     color = vec4(body() * (shines ? 1.0 : 0.45), 1.0);
 }
 #else
+#include "disc.glsl"
+
 void main() {
-    vec2 aside = 2.0 * gl_PointCoord - 1.0;
-    aside.y = -aside.y;
-    float nearer = -dot(facing.xy, aside) / facing.z;
-    float away = length(vec3(aside, nearer));
-    float whole = clamp((1.0 - away) / fwidth(away) + 0.5, 0.0, 1.0);
-    if (whole < least) discard;
-    // Depth is that of the disc's plane, a little off the surface.
-    float distance_here = 1.0 / nearness - nearer * size - 0.012;
-    gl_FragDepth = clamp(0.5 + 0.5 * (depths.x + depths.y / distance_here), 0.0, 1.0);
-    color = vec4(body(), whole);
+    float away;
+    color = vec4(body(), disc(0.012, away)); // a little off the surface
 }
 #endif
 #endif
