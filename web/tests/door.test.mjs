@@ -9,13 +9,12 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { executable, launch, longest, patience } from './browser.mjs';
-import { drop, folder, idle, isRight, open, pixels, said, scenes, veil } from './page.mjs';
+import { drop, folder, idle, inBrowser, isRight, pixels, said, scenes, small, veil } from './page.mjs';
 import { serve } from './serve.mjs';
 
 const run = promisify(execFile);
 const web = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 const axe = fs.readFileSync(path.join(web, 'node_modules/axe-core/axe.min.js'), 'utf8');
-const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 } };
 
 // How many pictures each scene of the front door has shown.
 const pictures = (page) => page.$$eval('#door canvas', (all) => all.map((one) => Number(one.dataset.pictures ?? 0)));
@@ -35,27 +34,7 @@ async function findings(page) {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
 }
 
-describe('around the scenes', { concurrency: 2, skip: executable ? false : 'no Chromium here' }, () => {
-  let server, browser;
-  before(async () => {
-    server = await serve(folder);
-    browser = await launch('swiftshader');
-  });
-  after(async () => {
-    await browser.close();
-    server.close();
-  });
-  const tab = (name, scene, options, use) =>
-    test(name, { timeout: longest }, async (t) => {
-      const { page, context, complaints } = await open(browser, server.address, scene, { values: small[scene], ...options });
-      try {
-        await use(page, context, t);
-        assert.deepEqual(complaints, []);
-      } finally {
-        await context.close();
-      }
-    });
-
+inBrowser('around the scenes', 'swiftshader', small, (tab, place) => {
   // ---- The front door
 
   tab('all scenes move at the front door, until they are paused', '', { width: 1280, height: 1000, motion: 'no-preference' }, async (page, _, t) => {
@@ -199,9 +178,9 @@ describe('around the scenes', { concurrency: 2, skip: executable ? false : 'no C
     }
   });
   test('axe finds nothing in source and docs', { timeout: longest }, async () => {
-    const context = await browser.newContext({ serviceWorkers: 'block' });
+    const context = await place.browser.newContext({ serviceWorkers: 'block' });
     const page = await context.newPage();
-    await page.goto(`${server.address}/source.html#voronoi`);
+    await page.goto(`${place.address}/source.html#voronoi`);
     await isAccessible(page);
     for (const text of ['voronoi_search.c', 'shell.ts', 'one static page']) assert.ok((await page.content()).includes(text), text);
     await context.close();
@@ -309,14 +288,14 @@ describe('around the scenes', { concurrency: 2, skip: executable ? false : 'no C
     ['/#voronoi?sites=1000&sample=scans', 'voronoi'], ['/#cloud?points=500&sample=../../etc/passwd', 'cloud'], ['/#compaction?size=7&sample=galaxy&step=1e999', 'compaction'],
   ])
     test(`an address that nobody wrote: ${address}`, { timeout: longest }, async () => {
-      const context = await browser.newContext({ viewport: { width: 520, height: 560 }, deviceScaleFactor: 0.5, reducedMotion: 'reduce', serviceWorkers: 'block' });
+      const context = await place.browser.newContext({ viewport: { width: 520, height: 560 }, deviceScaleFactor: 0.5, reducedMotion: 'reduce', serviceWorkers: 'block' });
       const page = await context.newPage();
       page.setDefaultTimeout(patience);
       const complaints = [];
       page.on('pageerror', (error) => complaints.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
       page.on('dialog', () => complaints.push('a dialog'));
-      await page.goto(server.address + address);
+      await page.goto(place.address + address);
       if (shows === 'door') {
         await atDoor(page);
         assert.equal(await said(page), address === '/#nothing' ? 'There is no scene “nothing” here.' : '');
@@ -334,9 +313,9 @@ describe('around the scenes', { concurrency: 2, skip: executable ? false : 'no C
 
   test('a scene in a frame of another site', { timeout: longest }, async () => {
     const host = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' })
-      .end(`<!doctype html><html lang="en"><title>x</title><main><h1>x</h1><iframe title="Voronoi" width="500" height="400" src="${server.address}/?embed&theme=dark#voronoi?sites=1000&motion=0"></iframe></main></html>`));
+      .end(`<!doctype html><html lang="en"><title>x</title><main><h1>x</h1><iframe title="Voronoi" width="500" height="400" src="${place.address}/?embed&theme=dark#voronoi?sites=1000&motion=0"></iframe></main></html>`));
     await new Promise((resolve) => host.listen(0, '127.0.0.1', resolve));
-    const context = await browser.newContext({ viewport: { width: 600, height: 500 }, reducedMotion: 'reduce' });
+    const context = await place.browser.newContext({ viewport: { width: 600, height: 500 }, reducedMotion: 'reduce' });
     try {
       const page = await context.newPage();
       page.setDefaultTimeout(patience);

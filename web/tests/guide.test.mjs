@@ -3,16 +3,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, describe, test } from 'node:test';
 import { transform } from 'esbuild';
-import { executable, launch, longest } from './browser.mjs';
-import { folder, idle, open, scenes, veil } from './page.mjs';
-import { serve } from './serve.mjs';
+import { idle, inBrowser, scenes, veil } from './page.mjs';
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const { code } = await transform(fs.readFileSync(new URL('../page/fields.ts', import.meta.url), 'utf8'), { loader: 'ts' });
 const fields = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-
 
 // ---- What is on the page
 
@@ -365,28 +361,7 @@ function met(origin, direction, [a, b, c]) {
 
 // ---- The tests
 
-describe('the stories of the scenes', { skip: executable ? false : 'no Chromium here', concurrency: 2 }, () => {
-  let server;
-  let browser;
-  before(async () => {
-    server = await serve(folder);
-    browser = await launch('swiftshader');
-  });
-  after(async () => {
-    await browser.close();
-    server.close();
-  });
-  const inTab = (name, scene, options, run) =>
-    test(name, { timeout: longest }, async () => {
-      const tab = await open(browser, server.address, scene, options);
-      try {
-        await run(tab.page);
-        assert.deepEqual(tab.complaints, []);
-      } finally {
-        await tab.context.close();
-      }
-    });
-
+inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
   for (const scene of scenes.filter((name) => name !== 'photons')) { // which has no story
     inTab(`${scene}: every step by click is right`, scene, { values: { explain: 1 } }, async (page) => {
       for (let step = 1; step <= 5; step++) {

@@ -1,8 +1,10 @@
 // The page in a tab: how tests open it, wait for it, and look at what it shows.
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { patience } from './browser.mjs';
+import { executable, launch, longest, patience } from './browser.mjs';
+import { serve } from './serve.mjs';
 
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
 export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud', 'photons'];
@@ -23,6 +25,38 @@ export async function open(browser, address, scene, options = {}) {
   const asked = new URLSearchParams(values).toString();
   await page.goto(`${address}/#${scene}${asked ? `?${asked}` : ''}`);
   return { page, context, complaints };
+}
+
+// Values of the scenes with which all is done soon.
+export const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 }, photons: { photons: 2000, caustics: 2000, k: 20 } };
+
+// Tests of the page, each in a tab of its own of one browser: `tests` is given tab(name, scene, options, use), and an object that has the
+// browser and the server's address while they run. `values` are those of scenes whose options name none.
+export function inBrowser(name, backend, values, tests) {
+  describe(name, { concurrency: 2, skip: executable ? false : 'no Chromium here' }, () => {
+    const place = {};
+    let server;
+    before(async () => {
+      server = await serve(folder);
+      place.address = server.address;
+      place.browser = await launch(backend);
+    });
+    after(async () => {
+      await place.browser.close();
+      server.close();
+    });
+    const tab = (title, scene, options, use) =>
+      test(title, { timeout: longest }, async (t) => {
+        const { page, context, complaints } = await open(place.browser, place.address, scene, { values: values[scene], ...options });
+        try {
+          await use(page, context, t);
+          assert.deepEqual(complaints, []);
+        } finally {
+          await context.close();
+        }
+      });
+    tests(tab, place);
+  });
 }
 
 // Until there is nothing left to draw.

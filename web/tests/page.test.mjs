@@ -3,43 +3,12 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { backends, executable, launch, longest, patience } from './browser.mjs';
-import { drop, folder, idle, isRight, open, pixels, said, scenes, veil, verify } from './page.mjs';
-import { serve } from './serve.mjs';
+import { longest, patience } from './browser.mjs';
+import { drop, folder, idle, inBrowser, isRight, open, pixels, said, scenes, small, veil, verify } from './page.mjs';
 
-const skip = executable ? false : 'no Chromium here';
-const small = { voronoi: { sites: 1000, motion: 0 }, compaction: { size: 16 }, isosurface: { size: 64 }, rays: { triangles: 2000, samples: 1 }, cloud: { points: 1500 }, photons: { photons: 2000, caustics: 2000, k: 20 } };
 const heaviest = 450e3; // bytes of the page, compressed; 400 KB before the scene of clouds, which takes 35 of the library and 20 itself; 4 for meshes that move; 2 for walks with a stack; 18 for stories, and 12 for what opens and C tells them; 12 for the front door, links, samples and work without a network; 34 for photons
-
-let server;
-before(async () => {
-  server = await serve(folder);
-});
-after(() => server.close());
-
-// Every test has a tab of its own in one browser.
-function inBrowser(backend, tests) {
-  describe(`the page on ${backend}`, { concurrency: 2, skip }, () => {
-    let browser;
-    before(async () => {
-      browser = await launch(backend);
-    });
-    after(() => browser.close());
-    const inTab = (name, scene, options, run) =>
-      test(name, { timeout: longest }, async () => {
-        const tab = await open(browser, server.address, scene, { values: small[scene], ...options });
-        try {
-          await run(tab.page, tab.context);
-          assert.deepEqual(tab.complaints, []);
-        } finally {
-          await tab.context.close();
-        }
-      });
-    tests(inTab, () => browser);
-  });
-}
 
 // ---- Controls
 
@@ -220,7 +189,7 @@ function tryScene(tab, scene) {
   tab(`${scene}: contexts are lost and come back`, scene, {}, loseOften);
 }
 
-inBrowser('swiftshader', (tab, browser) => {
+inBrowser('the page on swiftshader', 'swiftshader', small, (tab, place) => {
   for (const scene of scenes) {
     if (scene !== 'rays') tryPhone(tab, scene);
     tab(`${scene} without WebGL says so`, scene, { before: () => { HTMLCanvasElement.prototype.getContext = () => null; } }, async (page) => {
@@ -318,7 +287,7 @@ inBrowser('swiftshader', (tab, browser) => {
 
   for (const address of ['#voronoi?zoom=0&sites=nan&near=-3', '#isosurface?camera=0,0,1e-300&level=1e300', '#voronoi?sites=1e99&x=inf&sample=constructor', '#cloud?points=500&k=-3&radius=nan&camera=0,0,0&work=none&scan=file'])
     test(`an address that nobody wrote: ${address}`, { timeout: longest }, async () => {
-      const { page, context, complaints } = await open(browser(), server.address, address.slice(1));
+      const { page, context, complaints } = await open(place.browser, place.address, address.slice(1));
       await idle(page);
       assert.equal(await veil(page), '');
       assert.deepEqual(complaints, []);
@@ -329,7 +298,7 @@ inBrowser('swiftshader', (tab, browser) => {
   test('the first picture comes soon', { timeout: longest }, async (t) => {
     let least = Infinity;
     for (let attempt = 0; attempt < 20 && least >= 5e3; attempt++) {
-      const { page, context } = await open(browser(), server.address, 'voronoi');
+      const { page, context } = await open(place.browser, place.address, 'voronoi');
       await idle(page);
       least = Math.min(least, await page.evaluate(() => performance.getEntriesByName('picture')[0].startTime));
       await context.close();
@@ -389,7 +358,7 @@ inBrowser('swiftshader', (tab, browser) => {
     assert.doesNotMatch(await said(page), /link/);
     await goes('back', 'Compaction'); // which forgets files
     assert.match(await said(page), /^A link holds settings only; .*: ball\.npy\. Asteroid/);
-    const other = await open(null, server.address, 'voronoi', { context, values: { lacks: 'edited sites', sites: 1000 } });
+    const other = await open(null, place.address, 'voronoi', { context, values: { lacks: 'edited sites', sites: 1000 } });
     await idle(other.page);
     assert.match(await said(other.page), /: edited sites\. 1,000 sites/);
     await other.page.waitForFunction(() => location.hash === '#voronoi?sites=1000');
@@ -414,7 +383,7 @@ inBrowser('swiftshader', (tab, browser) => {
   });
 
   tab('two tabs, one hidden', 'voronoi', { values: { sites: 500 }, motion: 'no-preference' }, async (page, context) => {
-    const other = await open(null, server.address, 'voronoi', { context, values: small.voronoi });
+    const other = await open(null, place.address, 'voronoi', { context, values: small.voronoi });
     await other.page.getByRole('button', { name: 'Pause' }).click();
     await isRight(other.page);
     await running(page);
@@ -562,7 +531,7 @@ inBrowser('swiftshader', (tab, browser) => {
 });
 
 // The other implementation, where a driver is stricter. SwiftShader takes long to compile what Rays draws with.
-inBrowser('llvmpipe', (tab) => {
+inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
   tryPhone(tab, 'rays');
   tryScene(tab, 'rays');
   // What the worker hands over was checked when it was built: taking it may not cost as much again many times over.

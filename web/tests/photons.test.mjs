@@ -1,10 +1,7 @@
 // The page's scene Photons as a reader uses it: photons land part by part, the light is what brute force finds, glass and
 // metal throw caustics and chalk none, meshes that are dropped stand in the room, and a lost context comes back.
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { executable, launch, longest } from './browser.mjs';
-import { drop, folder, idle, isRight, open, pixels, said, veil, verify } from './page.mjs';
-import { serve } from './serve.mjs';
+import { drop, idle, inBrowser, isRight, pixels, said, veil, verify } from './page.mjs';
 
 const few = { photons: 4000, caustics: 6000, k: 30 };
 
@@ -35,26 +32,8 @@ const brightness = (page) =>
     return sum / pixels;
   });
 
-describe('photons', { concurrency: 2, skip: executable ? false : 'no Chromium here' }, () => {
-  let server, browser;
-  before(async () => {
-    server = await serve(folder);
-    browser = await launch('swiftshader');
-  });
-  after(async () => {
-    await browser.close();
-    server.close();
-  });
-  const tab = (name, options, run) =>
-    test(name, { timeout: longest }, async () => {
-      const { page, context, complaints } = await open(browser, server.address, 'photons', { ...options, values: { ...few, ...options.values } });
-      try {
-        await run(page, context);
-        assert.deepEqual(complaints, []);
-      } finally {
-        await context.close();
-      }
-    });
+inBrowser('photons', 'swiftshader', {}, (inTab) => {
+  const tab = (name, options, use) => inTab(name, 'photons', { ...options, values: { ...few, ...options.values } }, use);
 
   for (const show of ['dots', 'light', 'both']) tab(`${show} of every thing and matter`, { values: { show } }, async (page) => {
     for (const thing of ['ring', 'ball', 'knot']) {
