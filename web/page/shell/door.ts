@@ -16,6 +16,7 @@ const small: Record<string, Values> = {
   cloud: { points: 2500 },
   photons: { show: 'dots', photons: 4000, caustics: 4000 },
 };
+const QUICKEST = ['isosurface', 'compaction', 'photons', 'cloud', 'voronoi', 'rays']; // to compile the shaders of, by SwiftShader
 const SHAPE = 5 / 8; // height of a picture over its width
 const WIDEST = 720; // pixels of a picture
 const LATEST = 3000; // ms after which the next scene starts, though the last has shown nothing
@@ -147,12 +148,12 @@ export class Door {
     if (wanted.length === 1) void this.start(booths);
   }
 
-  // Rays last of those in view: drivers take longest to compile its shaders.
+  // Those whose shaders drivers compile soonest begin, so that the first picture is there soon.
   private async start(booths: Booths): Promise<void> {
     await Promise.resolve(); // all that are in view are wanted then
     const { wanted } = this;
     while (wanted.length && booths === this.booths) {
-      const next = wanted.find((i) => this.scenes[i]!.name !== 'rays') ?? wanted[0]!;
+      const next = wanted.reduce((best, i) => (this.turn(i) < this.turn(best) ? i : best));
       // The next one's shaders are compiled when this one's picture is there.
       await new Promise<void>((resolve) => {
         setTimeout(resolve, LATEST);
@@ -160,6 +161,10 @@ export class Door {
       });
       wanted.splice(wanted.indexOf(next), 1);
     }
+  }
+
+  private turn(i: number): number {
+    return QUICKEST.indexOf(this.scenes[i]!.name);
   }
 
   private end(): void {
