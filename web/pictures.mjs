@@ -4,7 +4,7 @@ import { serve } from './serve.mjs';
 
 const pictures = [
   { name: 'web-voronoi', at: '#voronoi?sites=1500&levels=5', dark: false },
-  { name: 'web-compaction', at: '#compaction', dark: false },
+  { name: 'web-compaction', at: '#compaction?size=64', dark: false },
   { name: 'web-isosurface', at: '#isosurface', dark: true },
   { name: 'web-rays', at: '#rays', dark: true },
   { name: 'web-cloud', at: '#cloud', dark: false, steps: 30 },

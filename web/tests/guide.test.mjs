@@ -437,7 +437,7 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     await page.evaluate(() => (location.hash = 'compaction'));
     await page.waitForFunction(() => window.sapwood.scene.name === 'compaction');
     await idle(page);
-    assert.deepEqual(await page.evaluate(() => [window.sapwood.values.size, window.sapwood.values.step]), ['64', 21]);
+    assert.deepEqual(await page.evaluate(() => [window.sapwood.values.size, window.sapwood.values.step]), ['16', 15]);
   });
 
   inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {

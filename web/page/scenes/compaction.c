@@ -199,6 +199,18 @@ PAGE_EXPORT double* compaction_way(double key) {
     return numbers;
 }
 
+// For JavaScript: the texel of a node of a level from 1 on (compaction_texel).
+PAGE_EXPORT double* compaction_texel(int level, double node) {
+    static double texel[COMPACTION_TEXEL_FIELDS];
+    const compaction* c = &compaction_scene;
+    const int which = c->form == SAP_GL_FLOAT ? 0 : level < 4 ? level - 1 : 3;
+    const int64_t width = c->info.width[which];
+    texel[COMPACTION_TEXEL_TEXTURE] = c->info.texture[which];
+    texel[COMPACTION_TEXEL_COLUMN] = (double)((int64_t)node % width);
+    texel[COMPACTION_TEXEL_ROW] = (double)(c->info.first_row[level] + (int64_t)node / width);
+    return texel;
+}
+
 // How many cells ahead of a node are kept: the first key that leads to it.
 PAGE_EXPORT double compaction_ahead(int level, double node) {
     double ahead = 0;

@@ -3,12 +3,14 @@
 import './compaction.css';
 import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
-import { follow, items } from './compaction_way.js';
+import { follow, items, zoom } from './compaction_way.js';
+import { element } from '../shell/element.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
 import { named, placed, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
 import { SceneError } from '../shell/scene.js';
+import { shape } from '../shell/story.js';
 import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
 import { count, plural } from '../shell/words.js';
 
@@ -21,7 +23,8 @@ export const shapes = [
 const forms = ['vec4', 'plain', 'float'] as const;
 
 const { list: LIST, nothing: NOTHING } = compactionLevel;
-const SECONDS_A_STEP = 1.2;
+const SECONDS_A_STEP = 2.4; // time to read what it says
+const [FIRST, WHOLE] = ['16', 15]; // samples on a side at first; all steps of these
 type Area = Record<keyof typeof compactionArea, number>;
 
 export function compaction(): Scene {
@@ -41,7 +44,7 @@ export function compaction(): Scene {
   let dropped = ''; // the name of the volume that takes the place of a shape
   let making = 0; // volumes that were asked for
   let taken = 0; // the one that is in the context
-  let last = 21; // the last step, of the pyramid before
+  let last = WHOLE; // the last step, of the pyramid before
 
   const check = (status: number) => {
     if (status !== 0) throw new SceneError(sentence(module));
@@ -149,6 +152,17 @@ export function compaction(): Scene {
     return Math.min(number('key'), total - 1);
   }
 
+  // The node whose four children are shown large: what is pointed at, else at the present step over the key's cell.
+  function zoomed(): { level: number; node: number } | undefined {
+    const { level, node } = pointed;
+    if (level >= 0) return level ? { level, node } : { level: 1, node: Math.floor(node / 4) };
+    const { step } = shown();
+    const [top, key] = [levels(), keyNow()];
+    if (key < 0 || step < 2) return undefined;
+    const at = level === NOTHING && steps() ? (step <= top + 1 ? step - 1 : Math.min(top, Math.max(1, 2 * top + 3 - step))) : 1;
+    return { level: at, node: way(key).steps[top - at]!.node };
+  }
+
   // ---- Words
 
   function tellPointed(): string {
@@ -191,21 +205,22 @@ export function compaction(): Scene {
 
   function showWords() {
     const details = host.details;
-    let words = details.querySelector<HTMLElement>('.way-text');
-    let list = details.querySelector<HTMLElement>('.way');
-    if (!words || !list) {
-      words = details.appendChild(document.createElement('p'));
-      words.className = 'way-text';
-      list = details.appendChild(document.createElement('ol'));
-      list.className = 'way';
-      list.setAttribute('aria-label', 'A key’s way down the pyramid');
+    if (!details.firstChild) {
+      details.append(element('p', { class: 'way-text' }));
+      shape(details, 'svg', { class: 'guide-figure', role: 'img' });
+      details.append(element('ol', { class: 'way', 'aria-label': 'A key’s way down the pyramid' }));
     }
-    words.textContent = tellPointed() || tellStep();
+    const [words, figure, list] = [...details.children];
+    words!.textContent = tellPointed() || tellStep();
     const key = keyNow();
     const { way: passed, step } = shown();
     const whole = !steps() || pointed.level !== NOTHING || step >= lastStep();
     const there = key >= 0 && (whole || passed > 0) && readable();
-    list.replaceChildren(...(there ? items(way(key).steps, whole ? levels() : passed - 1) : []));
+    list!.replaceChildren(...(there ? items(way(key).steps, whole ? levels() : passed - 1) : []));
+    const large = readable() ? zoomed() : undefined;
+    figure!.replaceChildren();
+    figure!.toggleAttribute('hidden', !large);
+    if (large) zoom(module, figure as SVGElement, large.level, large.node);
   }
 
   // Numbers take a readback, which waits for the GPU: not while a large volume's level moves.
@@ -271,11 +286,11 @@ export function compaction(): Scene {
     share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or all at once while the level moves.' },
-      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: 21, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
+      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: WHOLE, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
       { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 128 ** 3, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
-      { kind: 'choice', id: 'size', label: 'Samples', initial: '64', group: 'Volume', options: ['16', '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
+      { kind: 'choice', id: 'size', label: 'Samples', initial: FIRST, group: 'Volume', options: [FIRST, '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
       { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'vec4', group: 'Pyramid', help: 'Running sums of four children in a texel, one sum a texel, or floats for GLSL ES 1.00.', options: [{ value: 'vec4', label: 'vec4' }, { value: 'plain', label: 'Plain' }, { value: 'float', label: 'Float' }] },
       { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or expected to be at most one and a half times the last one, which does not wait.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
     ],
@@ -285,6 +300,8 @@ export function compaction(): Scene {
       host = given;
       module = given.module;
       ready = false;
+      before = host.seconds;
+      if (!host.paused && number('step') >= WHOLE) host.set('step', 0); // from the beginning
       await makeVolume();
     },
     stop() {
@@ -331,7 +348,8 @@ export function compaction(): Scene {
       showLabels();
       showWords();
       const whole = pointed.level !== NOTHING || !steps();
-      module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, pointed.level, pointed.node);
+      const { level, node } = (pointed.level === NOTHING && known && zoomed()) || pointed;
+      module._compaction_frame!(size.height, revealed, listed ? 1 : 0, key, whole ? levels() + 1 : passed - 1, level, node);
       if (told !== total && (steps() || host.paused)) host.say(tellTotal());
       told = total;
       return false;

@@ -102,12 +102,23 @@ static void draw_line(const float color[3], float width, bool frame, float x0, f
          1);
 }
 
-// A frame about a node, that is not smaller than a few pixels.
-static compaction_box frame_of(int32_t level, int64_t node) {
-    compaction_box b = compaction_place(level, node);
+// Wide and high enough to be seen.
+static compaction_box at_least(compaction_box b) {
     float least = 5 * compaction_placed.ratio;
     float wider = fmaxf(0, least - b.width), higher = fmaxf(0, least - b.height);
     return (compaction_box){b.x - 0.5f * wider, b.y - 0.5f * higher, b.width + wider, b.height + higher};
+}
+
+static compaction_box frame_of(int32_t level, int64_t node) { return at_least(compaction_place(level, node)); }
+
+// About the nodes, as many of four as there are, whose sum a node is.
+static compaction_box children_of(int32_t level, int64_t node) {
+    const int64_t most = compaction_nodes(level - 1) - 1;
+    compaction_box first = compaction_place(level - 1, 4 * node);
+    compaction_box last = compaction_place(level - 1, 4 * node + 3 < most ? 4 * node + 3 : most);
+    first.width = last.x + last.width - first.x;
+    first.height = last.y + last.height - first.y;
+    return at_least(first);
 }
 
 static void draw_frame(const float color[3], float width, compaction_box b) {
@@ -165,8 +176,11 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     if (!listed) draw_empty(compaction_list_box(c->listed));
     if (key >= 0 && c->flags) draw_way((int64_t)key, way);
     if (level == COMPACTION_LEVEL_LIST || (level >= 0 && level <= levels))
-        for (int edge = 0; edge < 2; edge++)
-            draw_frame(page_colors[edge ? PAGE_COLOR_ACCENT : PAGE_COLOR_PAPER],
-                       (edge ? 2.0f : 5.0f) * compaction_placed.ratio, frame_of(level, (int64_t)node));
+        for (int edge = 0; edge < 2; edge++) {
+            const float* color = page_colors[edge ? PAGE_COLOR_ACCENT : PAGE_COLOR_PAPER];
+            const float width = (edge ? 2.0f : 5.0f) * compaction_placed.ratio;
+            draw_frame(color, width, frame_of(level, (int64_t)node));
+            if (level > 0) draw_frame(color, width, children_of(level, (int64_t)node));
+        }
     glDisable(GL_BLEND);
 }

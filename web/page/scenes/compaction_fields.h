@@ -27,6 +27,14 @@ enum compaction_way {
     COMPACTION_WAY_FIELDS
 };
 
+// compaction_texel: where the GPU has a node's sum: which texture (a name of OpenGL), and the texel in it.
+enum compaction_texel {
+    COMPACTION_TEXEL_TEXTURE,
+    COMPACTION_TEXEL_COLUMN,
+    COMPACTION_TEXEL_ROW,
+    COMPACTION_TEXEL_FIELDS
+};
+
 // compaction_check.
 enum compaction_checked {
     COMPACTION_CHECKED_LISTED,

@@ -3,7 +3,8 @@ import { compactionArea, compactionFound, compactionLevel } from '../fields.js';
 import { named, stride } from '../shell/named.js';
 import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, plural } from '../shell/words.js';
-import { follow, type Step as Way } from './compaction_way.js';
+import { chain } from './pyramid_guide.js';
+import { follow, zoom, type Step as Way } from './compaction_way.js';
 
 type Area = Record<keyof typeof compactionArea, number>;
 const { list: LIST, nothing: NOTHING } = compactionLevel;
@@ -63,38 +64,11 @@ export function compactionStory(stage: Stage): Story {
 
   // ---- In the panel
 
-  // Four numbers side by side, and above them what they add up to; `taken`: one of them is the way down.
-  function four(figure: SVGSVGElement, top: number, children: readonly number[], taken: number, label: string): void {
-    const [left, wide, high] = [70, 52, 24];
-    children.forEach((child, i) => {
-      shape(figure, 'rect', { class: `node ${i === taken ? 'lit' : child ? '' : 'none'}`, x: left + i * (wide + 4), y: top, width: wide, height: high, rx: 3 });
-      shape(figure, 'text', { x: left + i * (wide + 4) + wide / 2, y: top + 16, 'text-anchor': 'middle', ...(i === taken ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) }, count(child));
-    });
-    shape(figure, 'text', { class: 'small', x: 0, y: top + 16 }, label);
-  }
-
-  function chain(figure: SVGSVGElement, from: number, to: number, taken: boolean, label: string): void {
+  function draw(figure: SVGSVGElement, from: number, to: number, taken: boolean, label: string): void {
     const shown = way.slice(from, to);
     figure.setAttribute('viewBox', `0 0 294 ${Math.max(1, shown.length) * 30}`);
     figure.setAttribute('aria-label', label);
-    shown.forEach((step, i) => four(figure, i * 30, step.children, taken ? step.taken : -1, step.level > 1 ? `Level ${step.level - 1}` : 'Cells'));
-  }
-
-  function zoom(figure: SVGSVGElement): void {
-    const { children, node } = way[levels - 1]!;
-    const sum = children.reduce((a, b) => a + b, 0);
-    figure.setAttribute('viewBox', '0 0 294 128');
-    figure.setAttribute('aria-label', `Four cells in a row, ${children.join(', ')}, and their sum ${sum}.`);
-    children.forEach((child, i) => {
-      const x = 8 + i * 72;
-      shape(figure, 'line', { class: 'edge', x1: x + 31, y1: 66, x2: 147, y2: 34 });
-      shape(figure, 'rect', { class: `node ${child ? 'lit' : ''}`, x, y: 66, width: 62, height: 30, rx: 3 });
-      shape(figure, 'text', { x: x + 31, y: 86, 'text-anchor': 'middle', ...(child ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) }, String(child));
-      shape(figure, 'text', { class: 'small', x: x + 31, y: 114, 'text-anchor': 'middle' }, `cell ${count(4 * node + i)}`);
-    });
-    shape(figure, 'rect', { class: 'node at', x: 112, y: 4, width: 70, height: 30, rx: 3 });
-    shape(figure, 'text', { x: 147, y: 24, 'text-anchor': 'middle', style: 'font-weight:600' }, String(sum));
-    shape(figure, 'text', { class: 'small', x: 190, y: 24 }, `node ${count(node)}`);
+    chain(figure, shown.map((step) => ({ children: step.children, taken: taken ? step.taken : -1, label: step.level > 1 ? `Level ${step.level - 1}` : 'Cells' })));
   }
 
   // ---- Steps
@@ -113,7 +87,7 @@ export function compactionStory(stage: Stage): Story {
   function showFour(over: SVGSVGElement, figure: SVGSVGElement): Told {
     const { node, children } = way[levels - 1]!;
     ring(over, 4 * node, 4, 'found');
-    zoom(figure);
+    zoom(module, figure, 1, node);
     const sum = children.reduce((a, b) => a + b, 0);
     return {
       words: `Cells ${count(4 * node)} to ${count(4 * node + 3)} count ${children.join(' + ')} = ${sum}. One texel of level 1 has that sum; a shader made all ${count(Math.ceil(cells() / 4))} of them at once.`,
@@ -125,7 +99,7 @@ export function compactionStory(stage: Stage): Story {
     const level = moment + 1;
     const { node, children } = way[levels - level]!;
     const sum = sumOf(level, node);
-    chain(figure, levels - level, levels, false, `The sums below node ${node} of level ${level}.`);
+    draw(figure, levels - level, levels, false, `The sums below node ${node} of level ${level}.`);
     return {
       words: level === levels
         ? `Level ${level} is a single node, the total: ${children.map(count).join(' + ')} = ${plural(sum, 'cell')}. That is how long the list is.`
@@ -137,7 +111,7 @@ export function compactionStory(stage: Stage): Story {
   function showKey(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
     const at = way[moment]!;
     const down = at.key - at.ahead;
-    chain(figure, 0, moment + 1, true, `The way of key ${key} down to level ${at.level - 1}.`);
+    draw(figure, 0, moment + 1, true, `The way of key ${key} down to level ${at.level - 1}.`);
     const last = moment === levels - 1;
     if (last) ring(over, cell, 1, 'found');
     const bound = at.ahead + at.children[at.taken]! - 1;

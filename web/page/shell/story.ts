@@ -45,7 +45,7 @@ export interface Point {
 }
 
 // An element of SVG, put into another one.
-export function shape(into: SVGElement, tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
+export function shape(into: Element, tag: string, attributes: Record<string, string | number>, text = ''): SVGElement {
   const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, typeof value === 'number' ? String(Number(value.toFixed(2))) : value);
   if (text) made.textContent = text;
