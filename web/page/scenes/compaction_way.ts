@@ -60,19 +60,18 @@ export function zoom(module: PageModule, figure: SVGElement, level: number, node
   const sum = children.reduce((a, b) => a + b, 0);
   const { column, row } = named(compactionTexel, module.HEAPF64.subarray((module._compaction_texel!(level, node) >>> 0) / 8));
   figure.setAttribute('viewBox', '0 0 294 122');
-  figure.setAttribute('aria-label', `Four ${level > 1 ? `nodes of level ${level - 1}` : 'cells'} in a row, ${children.map(count).join(', ')}, and their sum ${count(sum)}: node ${count(node)} of level ${level}, texel ${column}, ${row}.`);
-  const text = (x: number, y: number, words: string, more: Record<string, string> = {}): void => void shape(figure, 'text', { x, y, ...more }, words);
-  const middle = { 'text-anchor': 'middle' };
+  figure.setAttribute('aria-label', `Level ${level}, node ${node}, texel ${column}, ${row}: ${children.join(' + ')} = ${sum}`);
+  const text = (x: number, y: number, style: string, words: string): void => void shape(figure, 'text', { x, y, class: style }, words);
   children.forEach((child, i) => {
     const x = 8 + i * 72;
     shape(figure, 'line', { class: 'edge', x1: x + 31, y1: 66, x2: 147, y2: 34 });
     shape(figure, 'rect', { class: `node ${child ? 'lit' : ''}`, x, y: 66, width: 62, height: 30, rx: 3 });
-    text(x + 31, 86, count(child), { ...middle, ...(child ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) });
-    text(x + 31, 114, `${level > 1 ? '' : 'cell '}${count(4 * node + i)}`, { ...middle, class: 'small' });
+    text(x + 31, 86, `mid ${child ? 'lit' : ''}`, count(child));
+    text(x + 31, 114, 'mid small', `${level > 1 ? '' : 'cell '}${count(4 * node + i)}`);
   });
   shape(figure, 'rect', { class: 'node at', x: 112, y: 4, width: 70, height: 30, rx: 3 });
-  text(147, 24, count(sum), { ...middle, style: 'font-weight:600' });
-  text(0, 24, `Level ${level}`, { class: 'small' });
-  text(190, 16, `node ${count(node)}`, { class: 'small' });
-  text(190, 31, `texel ${column}, ${row}`, { class: 'small' });
+  text(147, 24, 'mid', count(sum));
+  text(0, 24, 'small', `Level ${level}`);
+  text(190, 16, 'small', `node ${count(node)}`);
+  text(190, 31, 'small', `texel ${column}, ${row}`);
 }

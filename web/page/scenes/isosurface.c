@@ -13,6 +13,7 @@ isosurface_volume isosurface_held;
 PAGE_EXPORT void isosurface_forget(void) {
     sap_volume_file_free(isosurface_held.file);
     free(isosurface_held.values);
+    free(isosurface_held.blocks);
     memset(&isosurface_held, 0, sizeof isosurface_held);
 }
 
@@ -122,6 +123,12 @@ PAGE_EXPORT sap_status job_isosurface(page_job* job) {
     }
     sap_isosurface_free(surface);
     return status;
+}
+
+// Job: the level at which the page's thread makes the surface (isosurface_ask).
+PAGE_EXPORT sap_status job_isosurface_level(page_job* job) {
+    isosurface_held.level = (float)job->number[ISOSURFACE_ASK_LEVEL];
+    return SAP_OK;
 }
 
 // ---- The check

@@ -11,6 +11,9 @@ typedef struct isosurface_volume {
     void* values;          // malloc's, if the volume was made or copied
     sap_volume_file* file; // or the file that it came from
     float level;           // of the surface that was made last, in the worker
+    uint32_t* blocks;      // the triangles of each 64 cells, at the level `counted`; NULL: not counted
+    float counted;
+    int64_t inside, crossed; // samples and cubes, as they were counted
 } isosurface_volume;
 
 extern isosurface_volume isosurface_held;

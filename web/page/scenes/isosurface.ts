@@ -40,6 +40,9 @@ export function isosurface(): Scene {
   let remaining = 0; // triangles that were left before
   let finished = false; // it is drawn, and nobody has looked how long that took
   let fineTakes = Infinity; // milliseconds
+  let pointed: { x: number; y: number } | undefined; // where the cube that is told of is looked for; undefined: in the middle
+  let middle = { x: 0, y: 0 }; // anew whenever the reader has moved the camera
+  let dragged = false;
   let direction = 1;
   let before = 0;
 
@@ -97,6 +100,7 @@ export function isosurface(): Scene {
     if (onGpu()) {
       await holdVolume();
       stale = true;
+      void host.job('isosurface_level', asked()).catch(() => undefined); // of what the worker tells
       host.redraw();
       return;
     }
@@ -205,6 +209,8 @@ export function isosurface(): Scene {
 
   function moved(): void {
     host.set('camera', camera.text());
+    if (pointed) pointed = { ...pointed };
+    middle = { x: size.width / 2, y: size.height / 2 };
     draw();
   }
 
@@ -246,11 +252,17 @@ export function isosurface(): Scene {
       { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was faster wherever it was measured, or by histopyramids in fragment shaders.' },
       { kind: 'choice', id: 'color', label: 'Colour', key: 'c', initial: 'body', group: 'Mesh', options: [{ value: 'body', label: 'Body' }, { value: 'normals', label: 'Normals' }] },
       { kind: 'switch', id: 'facets', label: 'Facets', key: 'f', initial: false, group: 'Mesh', help: 'Every triangle by itself.' },
+      { kind: 'switch', id: 'cube', label: 'One cube', key: 'q', initial: true, group: 'Mesh', help: 'The one that is pointed at: its case, and the pyramid that leads to it.' },
       { kind: 'switch', id: 'box', label: 'Edges of the volume', key: 'b', initial: false, group: 'Mesh' },
       { kind: 'hidden', id: 'camera', initial: '' },
     ],
 
     beyond: () => (volume && !shapes.some((s) => s.label === volume!.name) ? volume.name : ''),
+    told() {
+      if (!on('cube')) return undefined;
+      const busy = !meshed || !counts.triangles || dragged || (on('wander') && !host.paused);
+      return busy ? null : (pointed ?? middle);
+    },
     pin: () => host.set('camera', camera.text()),
     async start(given) {
       host = given;
@@ -259,6 +271,7 @@ export function isosurface(): Scene {
       held = 0;
       meshed = stale = drawing = wanted = finished = false;
       fineTakes = Infinity;
+      pointed = undefined;
       first = true;
       camera = new Orbit(text('camera'));
       await makeVolume();
@@ -284,6 +297,7 @@ export function isosurface(): Scene {
     },
     resize(width, height) {
       size = { width, height };
+      middle = { x: width / 2, y: height / 2 };
       drawing = false;
       wanted = true;
     },
@@ -324,7 +338,11 @@ export function isosurface(): Scene {
       draw();
       return true;
     },
-    pointer: (event: ScenePointer) => camera.pointer(event, size, moved),
+    pointer(event: ScenePointer) {
+      dragged = event.held && event.type === 'move';
+      if (event.type === 'click' || (event.type === 'move' && !event.held)) pointed = { x: event.x, y: event.y };
+      return camera.pointer(event, size, moved);
+    },
     key(event) {
       if (event.key === '[' || event.key === ']') {
         const share = Number(host.values['level']) + (event.key === '[' ? -5 : 5) * SMALL;

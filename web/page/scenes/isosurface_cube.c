@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(ISOSURFACE_LOOK_WHOLE == SPACE_RAY_FIELDS, "what is asked besides stands behind the ray");
+
 static float sample(int64_t x, int64_t y, int64_t z) {
     const sap_volume* v = &isosurface_held.volume;
     const int64_t i = x + v->size[0] * (y + v->size[1] * z);
@@ -62,23 +64,91 @@ static bool find(const double eye[3], const double direction[3], int64_t at[3]) 
     return false;
 }
 
-static void count_all(double* number) {
+// ---- The pyramid of triangles
+
+enum { BLOCK = 64 }; // cells, so those of a node of level 3
+
+// How many triangles each of the 256 cases has: the library's own surface of each.
+static sap_status list_cases(uint8_t triangles[256]) {
+    for (int bits = 0; bits < 256; bits++) {
+        float values[8];
+        sap_isosurface* surface = NULL;
+        for (int c = 0; c < 8; c++) values[c] = (float)(bits >> c & 1);
+        const sap_volume cube = {.values = values, .type = SAP_VOXEL_F32, .size = {2, 2, 2}};
+        const sap_status status =
+            sap_isosurface_extract(page_cpu(), cube, &(sap_isosurface_options){.level = 1}, &surface);
+        if (status != SAP_OK) return status;
+        triangles[bits] = (uint8_t)surface->mesh.triangle_count;
+        sap_isosurface_free(surface);
+    }
+    return SAP_OK;
+}
+
+// The case of a cell; 0, which has no triangles, at the volume's upper faces.
+static int case_of(int64_t cell) {
     const int64_t* size = isosurface_held.volume.size;
-    int64_t crossed = 0, inside = 0;
-    for (int64_t z = 0; z < size[2]; z++)
-        for (int64_t y = 0; y < size[1]; y++)
-            for (int64_t x = 0; x < size[0]; x++) {
-                float values[8];
-                inside += sample(x, y, z) >= isosurface_held.level;
-                if (x + 1 == size[0] || y + 1 == size[1] || z + 1 == size[2]) continue;
-                read_corners((int64_t[3]){x, y, z}, values);
-                const int bits = inside_of(values);
-                crossed += bits != 0 && bits != 255;
+    const int64_t at[3] = {cell % size[0], cell / size[0] % size[1], cell / (size[0] * size[1])};
+    float values[8];
+    for (int i = 0; i < 3; i++)
+        if (at[i] + 1 == size[i]) return 0;
+    read_corners(at, values);
+    return inside_of(values);
+}
+
+static sap_status count_all(const uint8_t triangles[256]) {
+    isosurface_volume* held = &isosurface_held;
+    const int64_t* size = held->volume.size;
+    const int64_t samples = size[0] * size[1] * size[2];
+    if (held->blocks && held->counted == held->level) return SAP_OK;
+    if (!held->blocks) held->blocks = malloc((size_t)(samples / BLOCK + 1) * sizeof *held->blocks);
+    if (!held->blocks) return page_fail(SAP_ERROR_MEMORY, "There is no memory here to count triangles.");
+    memset(held->blocks, 0, (size_t)(samples / BLOCK + 1) * sizeof *held->blocks);
+    held->counted = held->level;
+    held->inside = held->crossed = 0;
+    for (int64_t i = 0, z = 0; z < size[2]; z++)
+        for (int64_t y = 0; y < size[1]; y++) {
+            const bool has_cells = y + 1 < size[1] && z + 1 < size[2];
+            int behind = 0; // the corners that a cell shares with the one ahead of it
+            for (int64_t x = 0; x < size[0]; x++, i++) {
+                int bits = sample(x, y, z) >= held->level;
+                held->inside += bits;
+                for (int c = 1; has_cells && c < 4; c++)
+                    bits |= (sample(x, y + (c & 1), z + (c >> 1)) >= held->level) << 2 * c;
+                const int inside = behind | bits << 1;
+                if (has_cells && x && inside != 0 && inside != 255) {
+                    held->crossed++;
+                    held->blocks[(i - 1) / BLOCK] += triangles[inside];
+                }
+                behind = bits;
             }
-    number[ISOSURFACE_CUBE_SAMPLES] = (double)(size[0] * size[1] * size[2]);
-    number[ISOSURFACE_CUBE_INSIDE] = (double)inside;
-    number[ISOSURFACE_CUBE_CUBES] = (double)((size[0] - 1) * (size[1] - 1) * (size[2] - 1));
-    number[ISOSURFACE_CUBE_CROSSED] = (double)crossed;
+        }
+    return SAP_OK;
+}
+
+// The triangles of so many cells in a row, a power of four.
+static double sum_of(int64_t first, int64_t many, const uint8_t triangles[256]) {
+    const int64_t* size = isosurface_held.volume.size;
+    const int64_t samples = size[0] * size[1] * size[2];
+    double sum = 0;
+    for (int64_t i = first; i < first + many && i < samples; i += many < BLOCK ? 1 : BLOCK)
+        sum += many < BLOCK ? triangles[case_of(i)] : isosurface_held.blocks[i / BLOCK];
+    return sum;
+}
+
+// A cell's way from the top of the pyramid (isosurface_sums).
+static sap_status answer_sums(page_job* job, int64_t cell, const uint8_t triangles[256]) {
+    const int64_t* size = isosurface_held.volume.size;
+    const int64_t samples = size[0] * size[1] * size[2];
+    int levels = 1;
+    while (INT64_C(1) << 2 * levels < samples) levels++;
+    double* row = page_answer(job, (size_t)levels * ISOSURFACE_SUMS_FIELDS * sizeof *row);
+    if (!row) return SAP_ERROR_MEMORY;
+    for (; levels > 0; levels--, row += ISOSURFACE_SUMS_FIELDS) {
+        const int64_t many = INT64_C(1) << 2 * (levels - 1), first = cell / (4 * many) * (4 * many);
+        for (int child = 0; child < 4; child++)
+            row[ISOSURFACE_SUMS_CHILD_0 + child] = sum_of(first + child * many, many, triangles);
+    }
+    return SAP_OK;
 }
 
 // How large the whole surface is, and how long it takes to make.
@@ -94,7 +164,7 @@ static sap_status measure(double* number) {
     return SAP_OK;
 }
 
-static sap_status answer_cube(page_job* job, const int64_t at[3]) {
+static sap_status answer_cube(page_job* job, const int64_t at[3], const uint8_t triangles_of[256]) {
     double* number = job->number;
     float values[8];
     read_corners(at, values);
@@ -112,20 +182,34 @@ static sap_status answer_cube(page_job* job, const int64_t at[3]) {
     if (to) memcpy(to, surface->mesh.vertices, vertices);
     if (to && (to = page_answer(job, triangles)) != NULL) memcpy(to, surface->mesh.triangles, triangles);
     sap_isosurface_free(surface);
-    return to ? SAP_OK : SAP_ERROR_MEMORY;
+    if (!to) return SAP_ERROR_MEMORY;
+    const int64_t* size = isosurface_held.volume.size;
+    const int64_t cell = at[0] + size[0] * (at[1] + size[1] * at[2]);
+    job->number[ISOSURFACE_CUBE_CELL] = (double)cell;
+    return answer_sums(job, cell, triangles_of);
 }
 
-// Job: the cube that is seen along a ray, and the surface that it is a part of (space_ray; isosurface_cube).
+// Job: the cube that is seen along a ray, and the surface that it is a part of (space_ray, isosurface_look;
+// isosurface_cube, isosurface_cube_buffer).
 PAGE_EXPORT sap_status job_isosurface_cube(page_job* job) {
+    static uint8_t triangles[256];
+    const isosurface_volume* held = &isosurface_held;
+    const int64_t* size = held->volume.size;
+    const bool whole = job->number[ISOSURFACE_LOOK_WHOLE] != 0;
     double ray[SPACE_RAY_FIELDS];
     int64_t at[3];
     memcpy(ray, job->number, sizeof ray);
     memset(job->number, 0, sizeof job->number);
     for (int i = 0; i < 3; i++) job->number[ISOSURFACE_CUBE_X + i] = -1;
-    if (!isosurface_held.volume.values || !page_cpu()) return page_fail(SAP_ERROR_ARGUMENT, "There is no volume yet.");
-    job->number[ISOSURFACE_CUBE_LEVEL] = (double)isosurface_held.level;
-    count_all(job->number);
-    sap_status status = measure(job->number);
+    if (!held->volume.values || !page_cpu()) return page_fail(SAP_ERROR_ARGUMENT, "There is no volume yet.");
+    sap_status status = triangles[1] ? SAP_OK : list_cases(triangles);
+    if (status == SAP_OK) status = count_all(triangles);
+    job->number[ISOSURFACE_CUBE_LEVEL] = (double)held->level;
+    job->number[ISOSURFACE_CUBE_SAMPLES] = (double)(size[0] * size[1] * size[2]);
+    job->number[ISOSURFACE_CUBE_INSIDE] = (double)held->inside;
+    job->number[ISOSURFACE_CUBE_CUBES] = (double)((size[0] - 1) * (size[1] - 1) * (size[2] - 1));
+    job->number[ISOSURFACE_CUBE_CROSSED] = (double)held->crossed;
+    if (status == SAP_OK && whole) status = measure(job->number);
     if (status != SAP_OK) return status;
-    return find(ray + SPACE_RAY_EYE, ray + SPACE_RAY_DIRECTION, at) ? answer_cube(job, at) : SAP_OK;
+    return find(ray + SPACE_RAY_EYE, ray + SPACE_RAY_DIRECTION, at) ? answer_cube(job, at, triangles) : SAP_OK;
 }

@@ -40,8 +40,9 @@ enum isosurface_checked {
     ISOSURFACE_CHECKED_APART  // the largest difference of positions
 };
 
-// isosurface_cube takes a space_ray, and looks for the first cube that the surface runs through.
-// Its answer; the buffers are the cube's own vertices, in it from 0 to 1, and triangles.
+// isosurface_cube takes a space_ray, looks for the first cube that the surface runs through, and behind the ray:
+enum isosurface_look { ISOSURFACE_LOOK_WHOLE = 6 }; // 1: makes and measures the whole surface, too
+// Its answer.
 enum isosurface_cube {
     ISOSURFACE_CUBE_X, // of its lowest corner; -1: the ray meets none
     ISOSURFACE_CUBE_Y,
@@ -52,10 +53,25 @@ enum isosurface_cube {
     ISOSURFACE_CUBE_INSIDE, // of them
     ISOSURFACE_CUBE_CUBES,
     ISOSURFACE_CUBE_CROSSED,  // of them by the surface
+    ISOSURFACE_CUBE_CELL,     // the cube's place among all samples, x fastest
     ISOSURFACE_CUBE_VERTICES, // of the whole surface
     ISOSURFACE_CUBE_TRIANGLES,
     ISOSURFACE_CUBE_MILLISECONDS, // that making it took
     ISOSURFACE_CUBE_VALUE_0       // of the eight corners
+};
+// Its buffers: the cube's own vertices, in it from 0 to 1; its triangles; and its way through the pyramid of triangles
+// that the GPU lists them by: of each level from the top to 1 the sums of the four below the node over the cube.
+enum isosurface_cube_buffer {
+    ISOSURFACE_CUBE_BUFFER_VERTICES,
+    ISOSURFACE_CUBE_BUFFER_TRIANGLES,
+    ISOSURFACE_CUBE_BUFFER_SUMS
+};
+enum isosurface_sums {
+    ISOSURFACE_SUMS_CHILD_0,
+    ISOSURFACE_SUMS_CHILD_1,
+    ISOSURFACE_SUMS_CHILD_2,
+    ISOSURFACE_SUMS_CHILD_3,
+    ISOSURFACE_SUMS_FIELDS
 };
 
 #endif

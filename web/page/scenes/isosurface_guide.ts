@@ -1,8 +1,9 @@
 // Isosurface, told: samples above the level, one cube of eight, where its edges are cut, its triangles, and all cubes at once.
-import { isosurfaceCube } from '../fields.js';
-import { named } from '../shell/named.js';
-import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
+import { isosurfaceCube, isosurfaceCubeBuffer, isosurfaceLook, isosurfaceSums } from '../fields.js';
+import { named, placed } from '../shell/named.js';
+import { rows, shape, type Free, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, plural } from '../shell/words.js';
+import { chain } from './pyramid_guide.js';
 import { Lens, type Place } from './space_guide.js';
 
 const [SAMPLES, CUBE, VERTICES, TRIANGLES, SURFACE] = [0, 1, 2, 3, 4];
@@ -11,10 +12,11 @@ const corner = (c: number): Place => [c & 1, (c >> 1) & 1, c >> 2];
 const EDGES = Array.from({ length: 8 }, (_, c) => [1, 2, 4].filter((bit) => !(c & bit)).map((bit) => [c, c | bit] as const)).flat();
 
 export function isosurfaceStory(stage: Stage): Story {
-  let cube: Record<keyof typeof isosurfaceCube, number>;
+  let cube: Record<keyof typeof isosurfaceCube, number>; // undefined until one has come
   let values: number[] = []; // of the eight corners
   let vertices: Place[] = []; // of the cube, in it from 0 to 1
   let triangles: [number, number, number][] = [];
+  let sums: number[][] = []; // of the pyramid, from the top to level 1: the four, of which one is over the cube
   let lens: Lens;
   let asked = ''; // what the worker was asked last
   let there = ''; // and what has come
@@ -23,14 +25,19 @@ export function isosurfaceStory(stage: Stage): Story {
   const inside = (c: number): boolean => ((cube.corners >> c) & 1) === 1;
   const found = (): boolean => cube.x >= 0;
 
-  // A pixel's ray to the worker, whose answer makes the page draw again.
-  async function look(at: Point, key: string): Promise<void> {
-    const { numbers, buffers } = await stage.job('isosurface_cube', lens.ray(at), { newest: 'cube' });
-    cube = named(isosurfaceCube, numbers);
-    values = Array.from(numbers.subarray(isosurfaceCube.value0, isosurfaceCube.value0 + 8));
-    const [places, corners] = [new Float32Array(buffers[0] ?? []), new Int32Array(buffers[1] ?? [])];
-    vertices = Array.from({ length: places.length / 3 }, (_, i) => [places[3 * i]!, places[3 * i + 1]!, places[3 * i + 2]!]);
-    triangles = Array.from({ length: corners.length / 3 }, (_, i) => [corners[3 * i]!, corners[3 * i + 1]!, corners[3 * i + 2]!]);
+  // A pixel's ray to the worker, whose answer makes the page draw again. Beside the free picture a cube stays until there is another one.
+  async function look(at: Point, key: string, whole: boolean): Promise<void> {
+    const { numbers, buffers } = await stage.job('isosurface_cube', placed(isosurfaceLook, { whole: whole ? 1 : 0 }, lens.ray(at)), { newest: 'cube' });
+    const fresh = named(isosurfaceCube, numbers);
+    if (whole || fresh.x >= 0 || !cube) {
+      cube = fresh;
+      values = Array.from(numbers.subarray(isosurfaceCube.value0, isosurfaceCube.value0 + 8));
+      const { vertices: places, triangles: corners, sums: fours } = isosurfaceCubeBuffer;
+      const three = <T>(array: Float32Array | Int32Array): T[] => Array.from({ length: array.length / 3 }, (_, i) => [...array.subarray(3 * i, 3 * i + 3)] as T);
+      vertices = three(new Float32Array(buffers[places] ?? []));
+      triangles = three(new Int32Array(buffers[corners] ?? []));
+      sums = rows(isosurfaceSums, buffers[fours] ?? new ArrayBuffer(0)).map((four) => Object.values(four));
+    }
     there = key;
     stage.redraw();
   }
@@ -135,7 +142,51 @@ export function isosurfaceStory(stage: Stage): Story {
     };
   }
 
+  // ---- Beside the free picture
+
+  let pointed: Point | undefined; // that was asked about last
+  let surface = ''; // and of which surface
+  const DOWN = 24; // from one level of the pyramid to the next
+
+  function showPyramid(figure: SVGSVGElement): string {
+    const ways = sums.map((_, i) => Math.floor(cube.cell / 4 ** (sums.length - 1 - i)) % 4);
+    const ahead = sums.reduce((sum, four, i) => sum + four.slice(0, ways[i]).reduce((a, b) => a + b, 0), 0);
+    const total = sums[0]!.reduce((a, b) => a + b, 0);
+    figure.setAttribute('viewBox', `0 0 310 ${212 + DOWN * sums.length}`);
+    chain(figure, sums.map((children, i) => ({ children, taken: ways[i]!, label: i + 1 < sums.length ? `Level ${sums.length - 1 - i}` : 'Cubes' })), 212, DOWN);
+    const how = `The GPU lists triangles by this pyramid of their counts${stage.values['by'] === 'gpu' ? '' : ', the worker row by row'}`;
+    return `${how}: ${count(ahead)} of ${count(total)} come ahead of this cube’s.`;
+  }
+
+  const free: Free = {
+    title: 'One cube',
+    stays: true,
+    ask(at) {
+      lens = new Lens(stage.module, stage.module._isosurface_seen!(), stage.canvas);
+      const now = stage.details.querySelector('.surface-facts')!.textContent!;
+      if (at !== pointed || surface !== now) {
+        pointed = at;
+        surface = now;
+        look(at, '', false).catch((error: unknown) => stage.fail(error));
+      }
+      return cube !== undefined;
+    },
+    moments: () => 1,
+    show(_, over, figure) {
+      if (!found()) return missed;
+      frame(over);
+      figureOf(figure, vertices.length, triangles.length);
+      const high = [...Array(8).keys()].filter(inside);
+      const pyramid = showPyramid(figure);
+      return {
+        words: `${high.length === 1 ? `Corner ${high[0]} is` : `Corners ${high.join(', ')} are`} at least ${short(cube.level)}: case ${cube.corners} of 0 to 255, ${plural(triangles.length, 'triangle')}. ${pyramid}`,
+        facts: [['Cube', `${cube.x}, ${cube.y}, ${cube.z}`], ['Bits, corner 7 to 0', bits()]],
+      };
+    },
+  };
+
   return {
+    free,
     values: { level: 0.5, turn: false, wander: false, shape: 'metaballs', size: '64', low: false, by: 'cpu', color: 'body', facets: false, box: true, camera: '' },
     content: ['shape', 'size', 'level'],
     steps: [
@@ -156,7 +207,7 @@ export function isosurfaceStory(stage: Stage): Story {
       const key = `${Math.floor(at.x)} ${Math.floor(at.y)} ${lens} ${facts}`;
       if (asked !== key) {
         asked = key;
-        look({ x: Math.floor(at.x), y: Math.floor(at.y) }, key).catch((error: unknown) => stage.fail(error));
+        look({ x: Math.floor(at.x), y: Math.floor(at.y) }, key, true).catch((error: unknown) => stage.fail(error));
       }
       return there === key && step >= 0;
     },

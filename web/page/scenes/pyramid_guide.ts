@@ -16,7 +16,7 @@ export function chain(figure: SVGSVGElement, levels: readonly Four[], top = 0, a
     children.forEach((child, i) => {
       const x = left + i * (wide + 4);
       shape(figure, 'rect', { class: `node ${i === taken ? 'lit' : child ? '' : 'none'}`, x, y, width: wide, height: high, rx: 3 });
-      shape(figure, 'text', { x: x + wide / 2, y: y + high / 2 + 4, 'text-anchor': 'middle', ...(i === taken ? { style: 'fill:var(--lit-ink);font-weight:600' } : {}) }, count(child));
+      shape(figure, 'text', { x: x + wide / 2, y: y + high / 2 + 4, class: `mid ${i === taken ? 'lit' : ''}` }, count(child));
     });
     shape(figure, 'text', { class: 'small', x: 0, y: y + high / 2 + 4 }, label);
   });

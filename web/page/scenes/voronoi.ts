@@ -48,6 +48,7 @@ class Voronoi implements Scene {
   private building = false;
   private still = false; // while it is verified
   private cursor: { x: number; y: number } | null = null;
+  private searched: { x: number; y: number } | undefined; // where the pointer was last: the search from there is told
   private keyboard = false; // the pointer is moved by keys
   private asked = false; // the pointer has moved since its sites were asked for
   private chosen: Chosen[] = [];
@@ -82,6 +83,7 @@ class Voronoi implements Scene {
     }
     this.last = host.seconds;
     this.cursor = null;
+    this.searched = undefined;
     this.held = -1;
     await (this.made === this.recipe() ? this.ask('voronoi_move', []) : this.make());
     if (this.total) this.report();
@@ -346,10 +348,18 @@ class Voronoi implements Scene {
 
   private point(at: { x: number; y: number } | null, keyboard: boolean): void {
     this.cursor = at;
+    this.searched = at ?? this.searched;
     this.keyboard = keyboard;
     if (!this.total) return;
     this.asked = true;
     this.host.redraw();
+  }
+
+  told(): { x: number; y: number } | null | undefined {
+    const { searched: at } = this;
+    if (!at || this.compact || !this.host.values['search']) return undefined;
+    const busy = !this.total || this.held >= 0 || this.panning;
+    return busy ? null : { x: Math.min(this.width - 1, Math.floor(at.x)), y: Math.min(this.height - 1, Math.floor(at.y)) };
   }
 
   private nearest(x: number, y: number): Chosen | undefined {
@@ -405,6 +415,7 @@ class Voronoi implements Scene {
       this.held = -1;
       this.panning = false;
       this.host.canvas.classList.remove('holding');
+      this.host.redraw();
     }
     return true;
   }
@@ -436,6 +447,7 @@ class Voronoi implements Scene {
       this.point(at, true);
     } else if (key === 'Escape' && this.cursor) {
       this.held = -1;
+      this.searched = undefined;
       this.point(null, false);
     } else {
       return false;

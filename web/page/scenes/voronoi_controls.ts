@@ -22,6 +22,7 @@ export const controls: readonly Control[] = [
     help: 'How many sites besides the nearest one are shown at the pointer' },
   { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
     text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
+  { kind: 'switch', id: 'search', label: 'Search at the pointer', initial: true, group: 'Picture', key: 'h', shown: exact, help: 'Its way through the tree, step by step' },
   { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
   { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
   { kind: 'choice', id: 'walk', label: 'Walk', initial: 'stackless', group: 'Search', key: 'k', shown: exact,

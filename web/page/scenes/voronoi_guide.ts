@@ -1,7 +1,7 @@
 // Voronoi, told: the tree grows plane by plane, one search goes down, back up and skips what cannot be nearer, and every pixel does the same.
 import { voronoiMean, voronoiNote, voronoiNoteKind, voronoiPlane, voronoiTell, voronoiTold, voronoiToldBuffer } from '../fields.js';
 import { named, placed, stride } from '../shell/named.js';
-import { rows, shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
+import { rows, shape, type Free, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, plural } from '../shell/words.js';
 
 type Note = Record<keyof typeof voronoiNote, number>;
@@ -12,6 +12,8 @@ const [QUESTION, PLANES, DESCENT, RETURN, PICTURE] = [0, 1, 2, 3, 4];
 const DRAWN = 5; // levels of planes in the drawn tree
 const [WIDE, HIGH, TOP] = [300, 26, 10]; // of the drawn tree, a level of it, and what is above it
 
+const STACKS = 'A stack keeps each other side with its distance. Without one a bit a level does, and the distance is computed on the way back; both find the same sites.';
+
 const binary = (node: number): string => `${node} (${node.toString(2)})`;
 const length = (value: number): string => value.toPrecision(3);
 
@@ -21,6 +23,7 @@ export function voronoiStory(stage: Stage): Story {
   let notes: Note[] = [];
   let means: Record<keyof typeof voronoiMean, number>[] = [];
   let first = 0; // the note of the first leaf
+  let averaged = ''; // what the means are of
   const passed = new Map<number, { axis: number; split: number }>(); // every plane that is known
 
   const css = (place: readonly number[]): Point => {
@@ -121,7 +124,6 @@ export function voronoiStory(stage: Stage): Story {
     const plane = planes[(node >> 1) - 1];
     return plane && (node & 1 ? plane.upper : plane.lower);
   };
-  const axisOf = (note: { axis: number }): string => (note.axis ? 'y' : 'x');
 
   // The last leaf scanned by so many notes.
   const leafBy = (until: number): Note | undefined => notes.slice(0, until).reverse().find((note) => note.kind === LEAF);
@@ -159,6 +161,9 @@ export function voronoiStory(stage: Stage): Story {
       ['Steps', `${done + 1} of ${notes.length}`]];
   }
 
+  const tellDown = ({ node, aside, axis }: Note, on: number): string =>
+    `Node ${node}: along ${axis ? 'y' : 'x'} the pixel lies ${length(Math.abs(aside))} ${aside <= 0 ? 'before' : 'behind'} the plane, so on to node ${on}.`;
+
   function showDescent(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
     const note = notes[moment]!;
     for (const { kind, node } of notes.slice(0, moment + 1)) if (kind === DOWN) rectangle(over, notes[notes.findIndex((n) => n.node === node) + 1]!.node ^ 1, 'cut');
@@ -169,7 +174,7 @@ export function voronoiStory(stage: Stage): Story {
     const on = notes[moment + 1]?.node ?? 0;
     const words = note.kind === LEAF
       ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${note.points === 1 ? `It is number ${count(note.id)},` : `The nearest of them, site ${count(note.id)}, is`} ${length(Math.sqrt(note.limit2))} away: that is the first radius.`
-      : `Node ${note.node}: along ${axisOf(note)} the pixel lies ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane, so on to node ${on}. One bit keeps that the other side may have to be looked at.`;
+      : `${tellDown(note, on)} One bit keeps that the other side may have to be looked at.`;
     return { words, facts: facts(note, moment, note.kind === LEAF ? Math.sqrt(note.limit2) : Infinity) };
   }
 
@@ -180,10 +185,10 @@ export function voronoiStory(stage: Stage): Story {
     return `${far}: nothing behind it can be nearer. ${below === undefined ? 'All below it is' : below === 1 ? 'One site is' : `${count(below)} sites are`} skipped.`;
   }
 
-  function showReturn(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
-    const until = first + moment;
+  // The walk up to a note.
+  function showWalk(until: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
     const note = notes[until]!;
-    const leaf = leafBy(until + 1)!;
+    const leaf = leafBy(until + 1);
     const planesPassed = new Set<number>();
     for (const n of notes.slice(0, until + 1)) {
       if (n.kind === BACK && !n.enters) rectangle(over, n.node, 'cut');
@@ -193,16 +198,17 @@ export function voronoiStory(stage: Stage): Story {
     if (note.kind === BACK) planesPassed.add(note.node >> 1);
     const now = note.kind === BACK ? note.node >> 1 : note.kind === DOWN ? note.node : 0;
     for (const node of planesPassed) line(over, node, node === now);
-    query(over, leaf.id, leaf.x, leaf.y, leaf.limit2);
+    if (leaf) query(over, leaf.id, leaf.x, leaf.y, leaf.limit2);
+    else query(over, -1, 0, 0, 0);
     walked(figure, until);
     const before = leafBy(until);
     const better = !before || before.id !== note.id;
     const words = note.kind === BACK ? tellBack(note) : note.kind === LEAF
       ? `Leaf ${note.node} has ${plural(note.points, 'site')}. ${better ? `Site ${count(note.id)} is the nearest so far: the radius is ${length(Math.sqrt(note.limit2))} now.`
         : `${note.points === 1 ? 'It is not' : 'None of them is'} nearer: the radius stays.`}`
-      : `Node ${note.node}: along ${axisOf(note)} ${length(Math.abs(note.aside))} ${note.aside <= 0 ? 'before' : 'behind'} the plane.`;
-    const end = until === notes.length - 1 ? ` No bit is left: site ${count(told.id)} is the nearest.` : '';
-    return { words: words + end, facts: facts(note, until, Math.sqrt(leaf.limit2)) };
+      : tellDown(note, notes[until + 1]?.node ?? 0);
+    const end = until === notes.length - 1 && !note.pending ? ` No bit is left: site ${count(told.id)} is the nearest.` : '';
+    return { words: words + end, facts: facts(note, until, leaf ? Math.sqrt(leaf.limit2) : Infinity) };
   }
 
   function showPicture(over: SVGSVGElement): Told {
@@ -211,14 +217,53 @@ export function voronoiStory(stage: Stage): Story {
     const [stackless, stack] = means;
     return {
       words: `The shader looked at ${plural(told.pictureNodes, 'node')} for this pixel, as the walk told before did; that makes ` +
-        `${plural(told.points, 'distance')} in ${plural(told.leaves, 'leaf', 'leaves')}; the brighter a pixel, the more nodes. A stack keeps each other ` +
-        'side with its distance. Without one a bit a level does, and the distance is computed on the way back; both find the same sites.',
+        `${plural(told.points, 'distance')} in ${plural(told.leaves, 'leaf', 'leaves')}; the brighter a pixel, the more nodes. ${STACKS}`,
       facts: [['Distances, the straight way', count(told.sites)], ['Distances, on average', stackless!.points.toFixed(1)],
         ['Nodes without a stack, on average', stackless!.nodes.toFixed(1)], ['Nodes with one, on average', stack!.nodes.toFixed(1)]],
     };
   }
 
+  function ask(at: Point): boolean {
+    if (stage.values['form'] !== 'exact') return false;
+    const { numbers, buffers } = stage.call('voronoi_told', placed(voronoiTell, { x: Math.floor(at.x), y: Math.floor(at.y) }));
+    told = named(voronoiTold, numbers);
+    planes = rows(voronoiPlane, buffers[voronoiToldBuffer.planes]!);
+    notes = rows(voronoiNote, buffers[voronoiToldBuffer.notes]!);
+    first = notes.findIndex((note) => note.kind === LEAF);
+    passed.clear();
+    planes.forEach(({ axis, split }, i) => passed.set(i + 1, { axis, split }));
+    for (const { kind, node, axis, split } of notes) if (kind === DOWN) passed.set(node, { axis, split });
+    return true;
+  }
+
+  // Averages over the picture, which stay as long as it does.
+  function average(): void {
+    const { version, left, top, step } = told;
+    const picture = [version, left, top, step].join(' ');
+    if (averaged === picture) return;
+    averaged = picture;
+    const { numbers } = stage.call('voronoi_mean', []);
+    means = [0, 1].map((i) => named(voronoiMean, numbers.subarray(i * stride(voronoiMean))));
+  }
+
+  const free: Free = {
+    title: 'The search at the pointer',
+    unit: 'Step',
+    ask(at) {
+      const there = ask(at);
+      if (there) average();
+      return there;
+    },
+    moments: () => notes.length,
+    show(moment, over, figure) {
+      const { words, facts: known } = showWalk(moment, over, figure);
+      return { words, facts: [...known, ['Nodes of this search', count(told.nodes)]] };
+    },
+    note: () => `On average over this picture a search looks at ${means[0]!.nodes.toFixed(1)} nodes without a stack, at ${means[1]!.nodes.toFixed(1)} with one. ${STACKS}`,
+  };
+
   return {
+    free,
     values: { sites: 40, family: 'uniform', seed: 1, motion: 0, view: 'cells', near: 0, levels: 0, dots: true, walk: 'stackless', form: 'exact', webgl: '2', x: 0.5, y: 0.5, zoom: 1 },
     content: ['sites', 'family', 'seed'],
     steps: [
@@ -234,27 +279,16 @@ export function voronoiStory(stage: Stage): Story {
     },
     start: () => ({ x: stage.canvas.width * 0.46, y: stage.canvas.height * 0.55 }),
     ask(step, at) {
-      if (stage.values['form'] !== 'exact') return false;
-      const { numbers, buffers } = stage.call('voronoi_told', placed(voronoiTell, { x: Math.floor(at.x), y: Math.floor(at.y) }));
-      told = named(voronoiTold, numbers);
-      planes = rows(voronoiPlane, buffers[voronoiToldBuffer.planes]!);
-      notes = rows(voronoiNote, buffers[voronoiToldBuffer.notes]!);
-      first = notes.findIndex((note) => note.kind === LEAF);
-      passed.clear();
-      planes.forEach(({ axis, split }, i) => passed.set(i + 1, { axis, split }));
-      for (const { kind, node, axis, split } of notes) if (kind === DOWN) passed.set(node, { axis, split });
-      if (step === PICTURE) {
-        const mean = stage.call('voronoi_mean', []).numbers;
-        means = [0, 1].map((i) => named(voronoiMean, mean.subarray(i * stride(voronoiMean))));
-      }
-      return true;
+      const there = ask(at);
+      if (there && step === PICTURE) average();
+      return there;
     },
     moments: (step) => (step === PLANES ? Math.max(1, planes.length) : step === DESCENT ? first + 1 : step === RETURN ? notes.length - first : 1),
     show(step, moment, over, figure) {
       if (step === QUESTION) return showQuestion(over);
       if (step === PLANES) return showPlanes(moment, over, figure);
       if (step === DESCENT) return showDescent(moment, over, figure);
-      return step === RETURN ? showReturn(moment, over, figure) : showPicture(over);
+      return step === RETURN ? showWalk(first + moment, over, figure) : showPicture(over);
     },
   };
 }

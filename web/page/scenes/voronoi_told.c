@@ -192,6 +192,7 @@ PAGE_EXPORT sap_status job_voronoi_told(page_job* job) {
     number[VORONOI_TOLD_LEFT] = voronoi.origin[0];
     number[VORONOI_TOLD_TOP] = voronoi.origin[1];
     number[VORONOI_TOLD_STEP] = voronoi.step;
+    number[VORONOI_TOLD_VERSION] = voronoi.version;
     number[VORONOI_TOLD_SITES] = (double)voronoi.count;
     number[VORONOI_TOLD_DEPTH] = told.tree->shape.depth;
     number[VORONOI_TOLD_ID] = sap_candidates_limit_id(found.list);

@@ -1,9 +1,11 @@
 // The frame of a story: its steps and their moments, by buttons, keys and a slider, beside the picture. A bundle of its own, which
 // the page loads when a story is asked for.
 import './guide.css';
+import { Beside } from './beside.js';
 import { element } from './element.js';
 import type { ScenePointer, Values } from './scene.js';
 import type { Point, Stage, Story } from './story.js';
+import { Telling } from './telling.js';
 import { cloudStory } from '../scenes/cloud_guide.js';
 import { compactionStory } from '../scenes/compaction_guide.js';
 import { isosurfaceStory } from '../scenes/isosurface_guide.js';
@@ -13,37 +15,28 @@ import { voronoiStory } from '../scenes/voronoi_guide.js';
 const stories: Record<string, (stage: Stage) => Story> = {
   cloud: cloudStory, compaction: compactionStory, isosurface: isosurfaceStory, rays: raysStory, voronoi: voronoiStory,
 };
-const PLAYED = 6000; // ms that a step's moments take together, about
 const BY = 12; // CSS pixels that an arrow moves the pointer
+
+// What a scene's story knows of a place of the free picture.
+export const besides = (stage: Stage): Beside => new Beside(stage, stories[stage.scene.name]!(stage).free!);
 
 export class Guide {
   private readonly story: Story;
   private readonly before: Values;
   private readonly wasPaused: boolean;
   private readonly still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  private readonly over = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  private readonly figure = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  private readonly telling = new Telling();
   private readonly panel: HTMLElement;
   private readonly count = element('p', { class: 'guide-count' });
   private readonly title = element('h2', { tabindex: -1 });
   private readonly text = element('p', { class: 'guide-text' });
-  private readonly words = element('p', { class: 'guide-words' });
-  private readonly facts = element('dl', { class: 'guide-facts' });
-  private readonly play = element('button', { type: 'button' });
-  private readonly slider = element('input', { type: 'range', id: 'guide-moment', min: 0, step: 1 });
-  private readonly output = element('output', { for: 'guide-moment' });
-  private readonly unit = element('label', { for: 'guide-moment' });
-  private readonly moments: HTMLElement;
   private readonly back = element('button', { type: 'button' }, 'Back');
   private readonly next = element('button', { type: 'button', class: 'guide-next' }, 'Next');
   private readonly dots: HTMLElement[];
   private step = -1;
-  private moment = 0;
   private wanted: number | undefined; // the moment to begin with, once it is known how many there are
-  private timer = 0;
   private at: Point = { x: 0, y: 0 };
   private placed = false; // the pointer
-  private told = false; // what C says is there
 
   // How a scene that has not started is set for its story.
   static settings(stage: Stage, scene: string): Values {
@@ -55,32 +48,22 @@ export class Guide {
     this.story = stories[stage.scene.name]!(stage);
     this.before = { ...before };
     this.wasPaused = stage.paused;
-    this.over.setAttribute('class', 'guide-over');
-    this.over.setAttribute('aria-hidden', 'true');
-    this.figure.setAttribute('class', 'guide-figure');
-    this.figure.setAttribute('role', 'img');
     this.dots = this.story.steps.map(({ title }, i) => {
       const dot = element('button', { type: 'button', title, 'aria-label': `Step ${i + 1}: ${title}` }, String(i + 1));
       dot.addEventListener('click', () => this.go(i));
       return dot;
     });
-    this.moments = element('div', { class: 'guide-moments' }, element('div', { class: 'row' }, this.unit, this.output), element('div', { class: 'row' }, this.play, this.slider));
+    const { telling } = this;
     const leave = element('button', { type: 'button', class: 'quiet' }, 'Leave');
     this.panel = element('section', { class: 'guide', 'aria-label': 'Step by step' },
       element('div', { class: 'row' }, this.count, leave),
-      element('div', { 'aria-live': 'polite', 'aria-atomic': 'true' }, this.title, this.text), this.moments, this.words, this.figure, this.facts,
+      element('div', { 'aria-live': 'polite', 'aria-atomic': 'true' }, this.title, this.text), telling.moments, telling.words, telling.figure, telling.facts,
       element('div', { class: 'row guide-ways' }, this.back, element('ol', { 'aria-label': 'Steps' }, ...this.dots.map((dot) => element('li', {}, dot))), this.next));
     leave.addEventListener('click', () => stage.leave());
     this.back.addEventListener('click', () => this.go(this.step - 1));
     this.next.addEventListener('click', () => (this.step + 1 < this.story.steps.length ? this.go(this.step + 1) : stage.leave()));
-    this.play.addEventListener('click', () => (this.timer ? this.halt() : this.run()));
-    this.slider.addEventListener('input', () => {
-      this.halt();
-      this.show(Number(this.slider.value));
-    });
     document.body.classList.add('guided');
     document.querySelector('aside')!.append(this.panel);
-    document.getElementById('canvas-place')!.append(this.over);
     stage.paused = true;
     stage.scene.pointer({ type: 'leave', x: 0, y: 0, dx: 0, dy: 0, held: false, touch: false, shift: false, scale: 1 });
     const beyond = stage.scene.beyond() !== '';
@@ -96,10 +79,10 @@ export class Guide {
 
   // Back to what was there before; without `whole` the scene goes away itself, and gets its values only.
   close(whole: boolean): void {
-    this.halt();
+    this.telling.halt();
     document.body.classList.remove('guided');
     this.panel.remove();
-    this.over.remove();
+    this.telling.over.remove();
     this.stage.paused = this.wasPaused;
     for (const [id, value] of Object.entries(this.before)) {
       if (this.stage.values[id] === value) continue;
@@ -115,20 +98,19 @@ export class Guide {
     const to = Math.min(steps.length - 1, Math.max(0, step));
     if (to === this.step) return;
     this.step = to;
-    this.halt();
+    this.telling.halt();
     const { title, text, unit } = steps[to]!;
     this.count.textContent = `Step ${to + 1} of ${steps.length}`;
     this.title.textContent = title;
     this.text.textContent = text;
-    this.unit.textContent = unit ?? '';
-    this.moments.hidden = !unit;
+    this.telling.unit.textContent = unit ?? '';
+    this.telling.moments.hidden = !unit;
     this.back.disabled = to === 0;
     this.next.textContent = to === steps.length - 1 ? 'Finish' : 'Next';
     if (this.back.disabled && document.activeElement === document.body && announce) this.next.focus();
     this.dots.forEach((dot, i) => (i === to ? dot.setAttribute('aria-current', 'step') : dot.removeAttribute('aria-current')));
     this.wanted = this.still ? Infinity : 0; // without motion all of it, from which the slider leads back
-    this.told = false;
-    this.clear();
+    this.telling.clear();
     this.stage.seen(to);
     this.story.enter?.(to);
     this.stage.redraw();
@@ -153,65 +135,17 @@ export class Guide {
   }
 
   private ask(): void {
+    const { story, step, telling } = this;
     try {
-      this.told = this.story.ask(this.step, this.at);
-      if (!this.told) return;
-      const most = this.story.moments(this.step) - 1;
-      this.slider.max = String(most);
-      if (this.wanted === undefined) {
-        this.show(Math.min(this.moment, most));
-      } else {
-        this.show(Math.min(this.wanted, most));
-        const plays = this.wanted === 0 && most > 0;
-        this.wanted = undefined;
-        if (plays) this.run();
-      }
+      if (!story.ask(step, this.at)) return telling.hold();
+      telling.begin(story.moments(step), this.wanted ?? telling.moment, (moment) => story.show(step, moment, telling.over, telling.figure));
+      const plays = this.wanted === 0 && telling.most > 0;
+      this.wanted = undefined;
+      if (plays) telling.run();
     } catch (error) {
-      this.halt();
+      telling.halt();
       this.stage.fail(error);
     }
-  }
-
-  private clear(): void {
-    this.over.replaceChildren();
-    this.figure.replaceChildren();
-    this.facts.replaceChildren();
-    this.words.textContent = '';
-  }
-
-  private show(moment: number): void {
-    if (!this.told) return;
-    const most = Number(this.slider.max);
-    this.moment = moment;
-    this.clear();
-    this.figure.removeAttribute('viewBox');
-    this.figure.removeAttribute('aria-label');
-    const { words, facts } = this.story.show(this.step, moment, this.over, this.figure);
-    this.figure.toggleAttribute('hidden', !this.figure.childNodes.length);
-    this.words.textContent = words;
-    this.facts.replaceChildren(...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
-    this.slider.value = String(moment);
-    this.output.value = `${moment + 1} of ${most + 1}`;
-    this.slider.setAttribute('aria-valuetext', `${this.output.value}: ${words}`);
-    this.slider.style.setProperty('--part', `${(100 * moment) / (most || 1)}%`);
-  }
-
-  private run(): void {
-    const most = Number(this.slider.max);
-    if (this.moment >= most) this.show(0);
-    this.timer = window.setInterval(() => {
-      this.show(Math.min(most, this.moment + 1));
-      if (this.moment >= most) this.halt();
-    }, Math.min(900, Math.max(90, PLAYED / (most + 1))));
-    this.showPlay();
-  }
-  private halt(): void {
-    clearInterval(this.timer);
-    this.timer = 0;
-    this.showPlay();
-  }
-  private showPlay(): void {
-    this.play.textContent = this.timer ? 'Stop' : 'Play';
   }
 
   // ---- Pointer and keys
@@ -219,8 +153,8 @@ export class Guide {
   private point(x: number, y: number): void {
     const { width, height } = this.stage.canvas;
     this.at = { x: Math.min(width - 1, Math.max(0, x)), y: Math.min(height - 1, Math.max(0, y)) };
-    this.halt();
-    this.wanted = this.moment >= Number(this.slider.max) ? Infinity : this.wanted; // who looks at the end goes on doing so
+    this.telling.halt();
+    this.wanted = this.telling.moment >= this.telling.most ? Infinity : this.wanted; // who looks at the end goes on doing so
     this.ask();
   }
 
@@ -238,7 +172,7 @@ export class Guide {
     } else if (onCanvas && by && this.story.steps[this.step]!.points) {
       const one = (BY * this.stage.canvas.width) / (this.stage.canvas.clientWidth || 1);
       this.point(this.at.x + by[0] * one, this.at.y + by[1] * one);
-    } else if (by && by[0] && !onCanvas && event.target !== this.slider) {
+    } else if (by && by[0] && !onCanvas && event.target !== this.telling.slider) {
       this.go(this.step + by[0]);
     } else {
       return false;

@@ -114,6 +114,9 @@ export interface Scene {
   readonly controls: readonly Control[];
 
   version?(values: Values): 1 | 2; // of WebGL that is wanted; without it 2
+  // Where the picture is told of while nobody asks for the story (story.ts, Free), in pixels of the canvas. undefined: it is not; null:
+  // not at present. Another object is another question.
+  told?(): { x: number; y: number } | null | undefined;
   beyond(): string; // what is shown and no link can hold: a file's name, edits; '': nothing
   pin?(): void; // writes into the values what moves by itself, where a camera is: a link is made
   // With a context that is new (page_gl() is its device); values are set. All that follows is called between start() and stop().

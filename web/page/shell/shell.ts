@@ -8,6 +8,7 @@ import { makeSurface } from './canvas.js';
 import { Display } from './display.js';
 import { Door } from './door.js';
 import { Jobs, Superseded } from './jobs.js';
+import type { Beside } from './beside.js';
 import type { Guide } from './guide.js';
 import { runJob, sentence, type Answer, type JobOptions, type PageModule } from './module.js';
 import { placed } from './named.js';
@@ -84,6 +85,8 @@ export class Shell implements Host, Stage {
   private news = ''; // about the network
   private idlers: (() => void)[] = [];
   private guide: Guide | undefined; // that tells the scene's story
+  private beside: Beside | undefined; // that tells of a place of the free picture
+  private asked = 0; // the start at which it was asked for
   private turns = 0; // of go()
   private readonly place = $('canvas-place');
   private readonly display = new Display();
@@ -260,6 +263,7 @@ export class Shell implements Host, Stage {
 
   private stop(): void {
     this.jobs.clear();
+    this.closeBeside();
     if (this.context) {
       try {
         if (this.started) this.scene.stop();
@@ -313,7 +317,11 @@ export class Shell implements Host, Stage {
     this.register();
     // In a frame the wheel is the page's around it, until the reader has chosen the picture.
     const foreign = (type: string): boolean => embedded && type === 'wheel' && document.activeElement !== canvas;
-    listenToPointers(canvas, (event) => this.running && !foreign(event.type) && (this.guide ?? scene).pointer(event));
+    listenToPointers(canvas, (event) => {
+      const used = this.running && !foreign(event.type) && (this.guide ?? scene).pointer(event);
+      if (this.running && !this.dirty && !this.more) this.tellBeside(); // else the picture does
+      return used;
+    });
     canvas.addEventListener('keydown', (event) => {
       if (this.running && (this.guide ? this.guide.key(event, true) : scene.key(event))) event.preventDefault();
     });
@@ -397,6 +405,7 @@ export class Shell implements Host, Stage {
   }
   nothing(text: string): void {
     this.empty = true;
+    this.beside?.tell(null);
     this.display.cover(text);
     this.display.speak(text);
   }
@@ -433,7 +442,9 @@ export class Shell implements Host, Stage {
     if (this.guide) return this.guide.go(from);
     try {
       const guide = await loadGuide();
-      if (generation === this.generation && this.running && !this.guide) this.guide = new guide.Guide(this, from, before);
+      if (generation !== this.generation || !this.running || this.guide) return;
+      this.closeBeside();
+      this.guide = new guide.Guide(this, from, before);
     } catch {
       this.fail(new SceneError('The explanation could not be loaded.'));
     }
@@ -454,6 +465,25 @@ export class Shell implements Host, Stage {
   }
   seen(): void {
     this.remember();
+  }
+  private tellBeside(): void {
+    const at = this.guide || embedded ? undefined : this.scene.told?.();
+    if (at === undefined) this.closeBeside();
+    else if (this.beside) this.beside.tell(at);
+    else if (at && this.asked !== this.generation) void this.openBeside();
+  }
+  private async openBeside(): Promise<void> {
+    const generation = (this.asked = this.generation);
+    const bundle = await loadGuide().catch(() => undefined); // the picture does without
+    if (!bundle || generation !== this.generation) return;
+    this.asked = 0;
+    if (!this.running || this.guide || this.beside) return;
+    this.beside = bundle.besides(this);
+    this.redraw();
+  }
+  private closeBeside(): void {
+    this.beside?.close();
+    this.beside = undefined;
   }
   put(id: string, value: Value): void {
     this.values[id] = value;
@@ -644,6 +674,7 @@ export class Shell implements Host, Stage {
           this.timing &&= this.more;
           if (!this.empty) this.display.uncover();
           if (!this.more && !this.dirty) this.guide?.drawn();
+          if (!this.more) this.tellBeside();
         }
       });
     }

@@ -26,7 +26,19 @@ export interface Step {
   unit?: string; // what a moment is; without it the step has one
 }
 
+// What is told of a place beside the free picture, too.
+export interface Free {
+  readonly title: string;
+  readonly unit?: string; // what a moment is; without it there is one
+  readonly stays?: boolean; // the marks over the picture, also when neither it nor the panel is pointed at
+  ask(at: Point): boolean; // of C. False: there is nothing else yet
+  moments(): number;
+  show(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told;
+  note?(): string; // a sentence that holds for the whole picture
+}
+
 export interface Story {
+  readonly free?: Free;
   readonly values: Values; // of the scene's controls while it is told
   readonly content: readonly string[]; // those of them that would replace a file or edits: then they stay as they are
   readonly steps: readonly Step[];

@@ -1,0 +1,452 @@
+// What scenes tell beside the free picture: the search at the pointer, a sum of the pyramid, one cube. All numbers on show are C's, and
+// right by what the test computes itself; by mouse and by keyboard, light and dark, at a phone's width, without a finding of axe-core.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { transform } from 'esbuild';
+import { idle, inBrowser, pixels } from './page.mjs';
+
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const { code } = await transform(fs.readFileSync(new URL('../page/fields.ts', import.meta.url), 'utf8'), { loader: 'ts' });
+const fields = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+const { down, leaf, back } = fields.voronoiNoteKind;
+
+const named = (names, numbers) => Object.fromEntries(Object.entries(names).map(([name, at]) => [name, numbers[at]]));
+function rows(names, buffer) {
+  const width = Object.keys(names).length;
+  return Array.from({ length: buffer.length / width }, (_, i) => named(names, buffer.slice(i * width)));
+}
+const call = (page, name, numbers) =>
+  page.evaluate(([what, given]) => {
+    const { numbers: all, buffers } = window.sapwood.call(what, given);
+    return { numbers: [...all], buffers: buffers.map((b) => [...new Float64Array(b)]) };
+  }, [name, numbers]);
+const job = (page, name, numbers, kinds) =>
+  page.evaluate(async ([what, given, arrays]) => {
+    const answer = await window.sapwood.job(what, given);
+    return { numbers: [...answer.numbers], buffers: answer.buffers.map((b, i) => (arrays[i] ? [...new window[arrays[i]](b)] : [])) };
+  }, [name, numbers, kinds]);
+
+// ---- What is on the page
+
+const words = (page) => page.locator('.guide-words').textContent();
+const facts = async (page) =>
+  Object.fromEntries(await page.locator('.guide-facts').evaluate((list) => [...list.querySelectorAll('dt')].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
+const texts = (page) => page.locator('.guide-figure text').evaluateAll((all) => all.map((one) => one.textContent));
+const inWords = (number) => number.toLocaleString('en');
+const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
+
+async function hasNoFinding(page, where) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`));
+  assert.deepEqual(found, [], where);
+}
+const noWider = async (page, width) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+
+// Points at a part of the canvas.
+async function point(page, x, y) {
+  const box = await page.locator('canvas').boundingBox();
+  await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+  await idle(page);
+}
+async function told(page) {
+  await page.waitForSelector('.beside .guide-figure > *', { state: 'attached' });
+  await idle(page);
+}
+const set = async (page, id, value) => {
+  await page.evaluate(([name, to]) => window.sapwood.put(name, to), [id, value]);
+  await idle(page);
+};
+
+// ---- Voronoi
+
+// What is on show at every moment of the walk.
+const allMoments = (page) =>
+  page.evaluate(() => {
+    const slider = document.querySelector('#guide-moment');
+    const numbers = (which) => [...document.querySelectorAll(which)].map((one) => Number(one.dataset.node ?? one.dataset.plane)).sort((a, b) => a - b);
+    return Array.from({ length: 1 + Number(slider.max) }, (_, moment) => {
+      slider.value = String(moment);
+      slider.dispatchEvent(new Event('input'));
+      return {
+        planes: numbers('.guide-over line[data-plane]'), cut: numbers('.guide-over .cut'), lit: numbers('.guide-figure .lit'),
+        radius: [...document.querySelectorAll('.guide-facts dt')].find((dt) => dt.textContent === 'Radius').nextElementSibling.textContent,
+        circle: Number(document.querySelector('.guide-over .reach')?.getAttribute('r') ?? NaN),
+      };
+    });
+  });
+
+// The walk from the pixel that is told of, moment by moment, against the notes that C has made of it.
+async function isTheWalk(page) {
+  const pixel = await page.evaluate(() => Object.values(window.sapwood.scene.told()));
+  const { numbers, buffers } = await call(page, 'voronoi_told', pixel);
+  const of = named(fields.voronoiTold, numbers);
+  const notes = rows(fields.voronoiNote, buffers[fields.voronoiToldBuffer.notes]);
+  const wide = await page.evaluate(() => window.sapwood.canvas.clientWidth / window.sapwood.canvas.width);
+  assert.equal(of.id, of.callId);
+  assert.equal(of.id, of.pictureId, 'the shader has found the same site');
+  assert.equal(Number(await page.locator('#guide-moment').inputValue()), notes.length - 1, 'the whole walk is shown at first');
+  const shown = await allMoments(page);
+  assert.equal(shown.length, notes.length);
+  let radius = Infinity;
+  for (const [moment, note] of notes.entries()) {
+    const { planes, cut, lit, radius: said, circle } = shown[moment];
+    const done = notes.slice(0, moment + 1);
+    const passed = done.filter(({ kind }) => kind === down).map(({ node }) => node);
+    assert.deepEqual(planes, sorted([...passed, ...(note.kind === back ? [note.node >> 1] : [])]), `planes at moment ${moment}`);
+    const pruned = done.filter(({ kind, enters }) => kind === back && !enters).map(({ node }) => node);
+    assert.ok(cut.every((node) => pruned.includes(node)), `greyed ${cut}, pruned ${pruned}`); // others lie outside of the picture
+    const visited = done.filter(({ kind, enters }) => kind !== back || enters).map(({ node }) => node);
+    assert.deepEqual(lit, sorted(visited.filter((node) => node < 2 ** (Math.min(of.depth, 5) + 1))), `visited at moment ${moment}`);
+    const scanned = done.findLast(({ kind }) => kind === leaf);
+    const now = scanned ? Math.sqrt(scanned.limit2) : Infinity;
+    assert.ok(now <= radius, 'the radius shrinks');
+    radius = now;
+    assert.equal(said, scanned ? radius.toPrecision(3) : '∞');
+    if (scanned) assert.ok(Math.abs(circle - (radius / of.step) * wide) < 0.02, `${circle}`);
+    else assert.ok(Number.isNaN(circle));
+  }
+  if (of.sites > 5) assert.ok(shown.at(-1).cut.length > 0, 'pruned boxes are greyed');
+  assert.match(await words(page), new RegExp(`site ${inWords(of.id)} is the nearest\\.$`));
+  assert.equal((await facts(page))['Nodes of this search'], inWords(of.nodes));
+  assert.equal(of.nodes, notes.filter(({ kind }) => kind === back).length);
+  const mean = (await call(page, 'voronoi_mean', [])).numbers;
+  const [stackless, stack] = [0, 1].map((i) => mean[i * Object.keys(fields.voronoiMean).length + fields.voronoiMean.nodes].toFixed(1));
+  const note = await page.locator('.beside > p').last().textContent();
+  assert.ok(note.includes(`looks at ${stackless} nodes without a stack, at ${stack} with one.`), note);
+  return { of, notes };
+}
+
+async function isNearest(page, of) {
+  const { buffers: [flat] } = await job(page, 'voronoi_move', [0, 0], ['Float32Array']);
+  const away2 = (id) => Math.fround(Math.fround(Math.fround(of.x - flat[2 * id]) ** 2) + Math.fround(Math.fround(of.y - flat[2 * id + 1]) ** 2));
+  let best = 0;
+  for (let id = 1; id < flat.length / 2; id++) if (away2(id) < away2(best)) best = id;
+  assert.equal(of.id, best);
+}
+
+// ---- Compaction
+
+// The cells that are kept, 1 or 0 each, as the GPU has them.
+const cells = (page) =>
+  page.evaluate(() => {
+    const { module } = window.sapwood;
+    module._compaction_read();
+    const [width, height] = [module._compaction_width(), module._compaction_height()];
+    return Array.from({ length: width * height }, (_, i) => module._compaction_sum_of(0, i));
+  });
+const sumOf = (flags, level, node) => flags.slice(node * 4 ** level, (node + 1) * 4 ** level).reduce((a, b) => a + b, 0);
+
+// What the drawing says of a node, and what is in the texel that it names.
+async function isTheSum(page, flags, level, node, form = 'vec4') {
+  const children = [0, 1, 2, 3].map((child) => sumOf(flags, level - 1, 4 * node + child));
+  const sum = sumOf(flags, level, node);
+  const shown = await texts(page);
+  assert.deepEqual([0, 2, 4, 6].map((i) => shown[i]), children.map(inWords), `level ${level}, node ${node}: ${shown}`);
+  assert.deepEqual(shown.slice(8, 11), [inWords(sum), `Level ${level}`, `node ${inWords(node)}`]);
+  const [, column, row] = /^texel (\d+), (\d+)$/.exec(shown[11]).map(Number);
+  const texel = await page.evaluate(([names, l, n, x, y]) => {
+    const { module, gl } = window.sapwood;
+    const texture = module.GL.textures[module.HEAPF64[(module._compaction_texel(l, n) >>> 0) / 8 + names.texture]];
+    const framebuffer = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    const whole = new Uint32Array(4);
+    gl.readPixels(x, y, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, whole);
+    gl.deleteFramebuffer(framebuffer);
+    return [...whole];
+  }, [fields.compactionTexel, level, node, column, row]);
+  const running = children.map((_, i) => children.slice(0, i + 1).reduce((a, b) => a + b, 0));
+  if (form === 'vec4') assert.deepEqual(texel, running, 'running sums in the texel');
+  else assert.equal(texel[0], sum);
+}
+
+// The middle of a node on the canvas, as parts of it.
+const placeOf = (page, level, node) =>
+  page.evaluate(([wanted, number, names]) => {
+    const { module, canvas } = window.sapwood;
+    const sum = [0, 0, 0];
+    for (let y = 0.5; y < canvas.height; y++)
+      for (let x = 0.5; x < canvas.width; x++) {
+        const at = (module._compaction_at(x, y) >>> 0) / 8;
+        if (module.HEAPF64[at + names.level] !== wanted || module.HEAPF64[at + names.node] !== number) continue;
+        [x, y, 1].forEach((v, i) => (sum[i] += v));
+      }
+    return [sum[0] / sum[2] / canvas.width, sum[1] / sum[2] / canvas.height];
+  }, [level, node, fields.compactionFound]);
+// The colours of some pixels about a place.
+const around = (page, [u, v]) =>
+  page.evaluate(([x, y]) => {
+    const { gl, canvas } = window.sapwood;
+    const bytes = new Uint8Array(4 * 9 * 9);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.readPixels(Math.round(x * canvas.width) - 4, canvas.height - Math.round(y * canvas.height) - 4, 9, 9, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
+    return [...bytes].join();
+  }, [u, v]);
+
+// ---- Isosurface
+
+async function isTheCube(page, side, level) {
+  const { buffers: [samples] } = await job(page, 'isosurface_samples', [], ['Float32Array']);
+  const mesh = await job(page, 'isosurface', [level, 0], ['Float32Array', '', 'Int32Array']);
+  const [places, corners] = [mesh.buffers[fields.isosurfaceBuffer.positions], mesh.buffers[fields.isosurfaceBuffer.triangles]];
+  const [x, y, z] = (await page.locator('.guide-over [data-cube]').getAttribute('data-cube')).split(' ').map(Number);
+  const values = [0, 1, 2, 3, 4, 5, 6, 7].map((c) => samples[x + (c & 1) + side * (y + ((c >> 1) & 1) + side * (z + (c >> 2)))]);
+  const high = values.flatMap((value, c) => (value >= level ? [c] : []));
+  const number = high.reduce((sum, c) => sum + 2 ** c, 0);
+  const here = x + side * (y + side * z);
+  // Triangles by the cube in which their middle lies.
+  const of = new Int32Array(side ** 3);
+  const total = corners.length / 3;
+  let ahead = 0;
+  for (let t = 0; t < total; t++) {
+    const [u, v, w] = [0, 1, 2].map((axis) => Math.floor([0, 1, 2].reduce((sum, i) => sum + places[3 * corners[3 * t + i] + axis] / 3, 0)));
+    const cell = u + side * (v + side * w);
+    of[cell]++;
+    if (cell < here) ahead++;
+  }
+  const said = await words(page);
+  assert.ok(said.startsWith(high.length === 1 ? `Corner ${high[0]} is` : `Corners ${high.join(', ')} are`), `${said}: ${high}`);
+  assert.match(said, new RegExp(`case ${number} of 0 to 255, ${of[here]} triangle`));
+  assert.match(said, new RegExp(`: ${inWords(ahead)} of ${inWords(total)} come ahead of this cube’s\\.$`));
+  assert.equal((await facts(page))['Bits, corner 7 to 0'], number.toString(2).padStart(8, '0'));
+  assert.equal(await page.locator('.guide-figure [data-triangle]').count(), of[here]);
+  assert.deepEqual(await page.locator('.guide-figure [data-corner].lit').evaluateAll((all) => all.map((one) => Number(one.dataset.corner))), high);
+  // Rows of the pyramid, the last one of cubes; behind each its name.
+  const shown = (await texts(page)).slice(8);
+  const levels = Math.ceil(Math.log(side ** 3) / Math.log(4));
+  assert.equal(shown.length, 5 * levels);
+  const taken = await page.locator('.guide-figure rect:not([data-vertex])').evaluateAll((all) => all.map((one) => one.classList.contains('lit')));
+  for (let row = 0; row < levels; row++) {
+    const many = 4 ** (levels - 1 - row);
+    const first = here - (here % (4 * many));
+    const sums = [0, 1, 2, 3].map((child) => of.slice(first + child * many, first + (child + 1) * many).reduce((a, b) => a + b, 0));
+    assert.deepEqual(shown.slice(5 * row, 5 * row + 4), sums.map(inWords), `row ${row} of the pyramid`);
+    assert.equal(taken.slice(4 * row, 4 * row + 4).indexOf(true), Math.floor((here - first) / many));
+  }
+  return [x, y, z];
+}
+
+// ---- The tests
+
+inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => {
+  for (const [sites, walk] of [[5, 'stackless'], [300, 'stack']])
+    inTab(`the search at the pointer, among ${sites} sites`, 'voronoi', { values: { sites, walk, motion: 0 } }, async (page) => {
+      await idle(page);
+      assert.equal(await page.locator('.beside').count(), 0, 'until somebody points nothing is told');
+      await point(page, 0.4, 0.6);
+      await told(page);
+      const { of } = await isTheWalk(page);
+      await isNearest(page, of);
+      await point(page, 0.7, 0.3); // who looks at the end of a walk goes on doing so
+      const then = await isTheWalk(page);
+      assert.notDeepEqual([then.of.x, then.of.y], [of.x, of.y]);
+      await hasNoFinding(page, `${sites} sites`);
+    });
+
+  inTab('the search by keyboard, dark, on a phone', 'voronoi', { width: 390, height: 700, scheme: 'dark', values: { sites: 5, family: 'uniform' } }, async (page) => {
+    await idle(page);
+    for (const key of ['ArrowRight', 'ArrowUp']) await page.locator('canvas').press(key);
+    await told(page);
+    await isTheWalk(page);
+    await noWider(page, 390);
+    await hasNoFinding(page, 'dark');
+    assert.ok(await page.locator('.guide-over').isVisible());
+    const last = Number(await page.locator('#guide-moment').inputValue());
+    await page.locator('#guide-moment').press('ArrowLeft');
+    assert.equal(Number(await page.locator('#guide-moment').inputValue()), last - 1);
+    assert.match(await page.locator('#guide-moment').getAttribute('aria-valuetext'), new RegExp(`^${last} of ${last + 1}: `));
+    await page.locator('#guide-moment').press('Home');
+    assert.match(await words(page), /^Node 1: along [xy] the pixel lies/);
+    await page.locator('.guide-moments button').press('Enter'); // plays to the end
+    await page.waitForFunction((end) => Number(document.querySelector('#guide-moment').value) === end, last);
+    assert.equal(await page.locator('.guide-moments button').textContent(), 'Play');
+    await page.locator('canvas').press('Escape');
+    await page.waitForSelector('.beside', { state: 'detached' });
+    assert.equal(await page.locator('.guide-over').count(), 0);
+  });
+
+  inTab('the search makes way for whatever else is done', 'voronoi', { values: { sites: 60, motion: 0, family: 'uniform' } }, async (page) => {
+    await idle(page);
+    await point(page, 0.5, 0.5);
+    await told(page);
+    const marks = page.locator('.guide-over');
+    assert.ok(await marks.isVisible());
+    await page.mouse.down();
+    await idle(page);
+    assert.ok(!(await marks.isVisible()), 'while the view or a site is dragged');
+    await page.mouse.up();
+    await idle(page);
+    assert.ok(await marks.isVisible());
+    await page.locator('#about').hover();
+    assert.ok(!(await marks.isVisible()), 'nobody looks at it');
+    await page.locator('.beside').hover();
+    assert.ok(await marks.isVisible());
+    await page.keyboard.press('e');
+    await page.waitForSelector('.guide');
+    assert.deepEqual([await page.locator('.beside').count(), await page.locator('.guide-over').count()], [0, 1]);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.beside');
+    await point(page, 0.3, 0.4);
+    await page.keyboard.press('x'); // the compact form, which the CPU does not walk
+    await page.waitForSelector('.beside', { state: 'detached' });
+    await idle(page);
+    await page.keyboard.press('x');
+    await page.waitForSelector('.beside');
+    await page.keyboard.press('h');
+    await page.waitForSelector('.beside', { state: 'detached' });
+    assert.equal(await page.evaluate(() => window.sapwood.values.search), false);
+    await page.keyboard.press('h');
+    await page.waitForSelector('.beside');
+    await page.evaluate(() => {
+      window.sapwood.gl.getExtension('WEBGL_lose_context').loseContext();
+    });
+    await page.waitForFunction(() => !window.sapwood.running);
+    await page.evaluate(() => (location.hash = 'cloud?points=500'));
+    await page.waitForFunction(() => window.sapwood.scene.name === 'cloud' && window.sapwood.running);
+    assert.deepEqual([await page.locator('.beside').count(), await page.locator('.guide-over').count()], [0, 0]);
+  });
+
+  inTab('the search follows sites that move, and all but one that are deleted', 'voronoi', { motion: 'no-preference', values: { sites: 500, motion: 1 } }, async (page, _, t) => {
+    await page.waitForFunction(() => window.sapwood?.running);
+    const box = await page.locator('canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.waitForSelector('.beside .guide-figure > *');
+    const radius = async () => (await facts(page)).Radius;
+    const then = await radius();
+    await page.waitForFunction((old) => document.querySelectorAll('.guide-facts dd')[2].textContent !== old, then);
+    await page.keyboard.press('p');
+    await idle(page);
+    const takes = await page.evaluate(() => {
+      const begun = performance.now();
+      for (let i = 0; i < 20; i++) window.sapwood.call('voronoi_mean', []);
+      return (performance.now() - begun) / 20;
+    });
+    t.diagnostic(`averages of 500 sites take ${takes.toFixed(1)} ms`);
+    await page.evaluate(() => window.sapwood.put('sites', 5));
+    await idle(page);
+    for (let left = 4; left >= 0; left--) {
+      await page.locator('canvas').press('Delete');
+      await page.waitForFunction((many) => window.sapwood.scene.total === many, left);
+      await idle(page);
+      if (left) assert.match(await words(page), /is the nearest\.$/, `${left} sites`);
+    }
+    assert.ok(!(await page.locator('.guide-over').isVisible()), 'without sites there is no search');
+  });
+
+  inTab('compaction opens small, and plays slowly', 'compaction', { motion: 'no-preference' }, async (page) => {
+    await page.waitForFunction(() => window.sapwood?.running);
+    assert.equal(await page.evaluate(() => window.sapwood.values.size), '16');
+    const seen = await page.evaluate(() => new Promise((resolve) => {
+      const times = {};
+      const look = () => {
+        const { values, seconds } = window.sapwood;
+        times[values.step] ??= seconds;
+        if (values.step >= 3) resolve(times);
+        else requestAnimationFrame(look);
+      };
+      look();
+    }));
+    assert.deepEqual(Object.keys(seen), ['0', '1', '2', '3']);
+    assert.ok(seen[2] - seen[1] >= 2 && seen[3] - seen[2] >= 2, JSON.stringify(seen));
+    await page.keyboard.press('p');
+    await idle(page);
+    const step = await page.evaluate(() => window.sapwood.values.step);
+    assert.equal((await texts(page))[9], `Level ${step - 1}`);
+  });
+
+  for (const form of ['vec4', 'plain'])
+    inTab(`four sums of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
+      await idle(page);
+      const flags = await cells(page);
+      const kept = flags.flatMap((flag, i) => (flag ? [i] : []));
+      assert.deepEqual([flags.length, await page.evaluate(() => window.sapwood.values.step)], [4096, 15], 'without motion the whole of it');
+      const cell = kept[await page.evaluate(() => window.sapwood.values.key)];
+      for (let step = 0; step <= 15; step++) {
+        await set(page, 'step', step);
+        const level = step < 8 ? step - 1 : Math.min(6, Math.max(1, 15 - step));
+        assert.equal(await page.locator('.guide-figure').isVisible(), step >= 2, `step ${step}`);
+        if (step >= 2) await isTheSum(page, flags, level, Math.floor(cell / 4 ** level), form);
+      }
+      await set(page, 'key', 17);
+      await isTheSum(page, flags, 1, Math.floor(kept[17] / 4), form);
+      await point(page, ...(await placeOf(page, 3, 23)));
+      assert.match(await page.locator('.way-text').textContent(), /^Level 3, node 23:/);
+      await isTheSum(page, flags, 3, 23, form);
+      await hasNoFinding(page, form);
+    });
+
+  inTab('an entry of the list that is pointed at shows its cell', 'compaction', {}, async (page) => {
+    await idle(page);
+    const flags = await cells(page);
+    const kept = flags.flatMap((flag, i) => (flag ? [i] : []));
+    for (const entry of [0, 321, kept.length - 1]) {
+      const cell = await placeOf(page, 0, kept[entry]);
+      await point(page, 0.002, 0.002); // where nothing is
+      await set(page, 'key', entry === 321 ? 5 : 320);
+      const before = await around(page, cell);
+      await point(page, ...(await placeOf(page, fields.compactionLevel.list, entry)));
+      assert.match(await page.locator('.way-text').textContent(), new RegExp(`^Entry ${entry} of the list: cell ${inWords(kept[entry])}, `));
+      assert.notEqual(await around(page, cell), before, `the cell of entry ${entry} is marked`);
+      await isTheSum(page, flags, 1, Math.floor(kept[entry] / 4));
+    }
+  });
+
+  inTab('compaction, dark, on a phone', 'compaction', { width: 390, height: 700, scheme: 'dark', values: { level: 0.9 } }, async (page) => {
+    await idle(page);
+    assert.ok(!(await page.locator('.guide-figure').isVisible()), 'nothing is kept, so that there is nothing to be large');
+    await set(page, 'level', 0);
+    assert.ok(await page.locator('.guide-figure').isVisible());
+    await page.locator('canvas').press('ArrowRight');
+    await page.locator('canvas').press('[');
+    await idle(page);
+    await noWider(page, 390);
+    await hasNoFinding(page, 'dark');
+  });
+
+  inTab('one cube of the surface, and the pyramid that leads to it', 'isosurface', { values: { size: 64, shape: 'metaballs' } }, async (page) => {
+    await idle(page);
+    await told(page);
+    const first = await isTheCube(page, 64, 0); // in the middle, before anybody points
+    const picture = await pixels(page);
+    await point(page, 0.42, 0.55);
+    await page.waitForFunction((old) => document.querySelector('[data-cube]').dataset.cube !== old, first.join(' '));
+    await idle(page);
+    assert.equal(await pixels(page), picture);
+    const second = await isTheCube(page, 64, 0);
+    await point(page, 0.01, 0.01); // where no surface is: the cube stays
+    assert.deepEqual(await isTheCube(page, 64, 0), second);
+    await hasNoFinding(page, 'light');
+    await point(page, 0.42, 0.55);
+    await set(page, 'by', 'gpu');
+    await set(page, 'level', 0.55); // of -1 … 1
+    await page.waitForFunction(() => document.querySelector('.guide-words').textContent.includes('0.100'));
+    await idle(page);
+    await isTheCube(page, 64, Math.fround(0.1));
+    assert.match(await words(page), /The GPU lists triangles by this pyramid/);
+    await page.keyboard.press('q');
+    await page.waitForSelector('.beside', { state: 'detached' });
+    assert.equal(await page.locator('.guide-over').count(), 0);
+  });
+
+  inTab('one cube by keyboard, dark, on a phone', 'isosurface', { width: 390, height: 700, scheme: 'dark', values: { size: 64, low: true } }, async (page) => {
+    await idle(page);
+    await told(page);
+    const first = (await isTheCube(page, 64, 0)).join(' ');
+    for (let i = 0; i < 3; i++) await page.locator('canvas').press('ArrowLeft'); // another cube comes to the middle
+    await page.waitForFunction((old) => document.querySelector('[data-cube]').dataset.cube !== old, first);
+    await idle(page);
+    await isTheCube(page, 64, 0);
+    await noWider(page, 390);
+    await hasNoFinding(page, 'dark');
+  });
+
+  inTab('the cube stays the same while the camera goes round', 'isosurface', { motion: 'no-preference', values: { size: 64 } }, async (page) => {
+    await page.waitForFunction(() => window.sapwood?.running);
+    await page.waitForSelector('.guide-over [data-cube]', { state: 'attached' });
+    const look = () => page.locator('.guide-over [data-cube]').evaluate((circle) => [circle.dataset.cube, circle.getAttribute('cx')]);
+    const [cube, x] = await look();
+    await page.waitForFunction((old) => document.querySelector('.guide-over [data-cube]')?.getAttribute('cx') !== old, x);
+    assert.equal((await look())[0], cube);
+  });
+});
