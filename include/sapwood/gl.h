@@ -217,7 +217,11 @@ typedef struct sap_gl_view_options {
     bool plain; /**< no random samples (Whitted 1980): light comes from the middle of each light and, unshadowed, from
                    the sky; surfaces either let light through or mirror it. One sample is a picture without noise; more
                      smooth its edges */
-    bool no_shadows;      /**< light goes through everything */
+    bool no_shadows; /**< light goes through everything */
+    float cut;       /**< the camera's rays begin so far ahead of its eye along the way that it looks: what is nearer is
+                     cut away from what is seen, but still casts shadows and is mirrored; 0: nothing is */
+    float sun[3]; /**< towards a sun in the sky, at any length, around which the sky is brighter: seen past the mesh, by
+                     mirrors and through glass. It lights no surface, as lights do; zeros: there is none */
     uint64_t reserved[4]; /**< for later versions: zero */
 } sap_gl_view_options;
 
@@ -246,7 +250,8 @@ typedef struct sap_gl_view_info {
  */
 SAP_API sap_status sap_gl_view_create(const sap_mesh_tree* tree, const sap_mesh_file* file, sap_gl_view** view);
 /** Begins a picture and drops the one before. 36 bytes of GPU memory a pixel. Errors: as ::sap_render and
- * sap_gl_view_create, and SAP_ERROR_ARGUMENT if the tree has been rebuilt; the view then has no picture. */
+ * sap_gl_view_create, and SAP_ERROR_ARGUMENT if the tree has been rebuilt, for a cut that is negative or not finite and
+ * a sun that is not finite; the view then has no picture. */
 SAP_API sap_status sap_gl_view_begin(sap_gl_view* view, const sap_gl_view_options* options);
 /**
  * Draws on: a pass of rays through at most side * side pixels, side 1 … 2048, and what goes before and after it. A part

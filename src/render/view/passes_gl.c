@@ -134,6 +134,7 @@ static void send_camera_rays(sap_gl_call* call, sap_gl_view* v) {
     set_vector(call, pass.program, "forward", lens->forward);
     set_vector(call, pass.program, "right", lens->right);
     set_vector(call, pass.program, "up", lens->up);
+    sap_gl_set_float(call, pass.program, "cut", v->cut);
     memcpy(pass.target, v->ray[v->ray_now], sizeof v->ray[0]);
     pass.target[SAP_GL_RAY_TEXTURES] = v->light[v->light_now];
     sap_gl_draw(call, &pass);
@@ -171,6 +172,7 @@ static void shade(sap_gl_call* call, sap_gl_view* v, bool last) {
     prepare(call, v, PASS_SHADE, &pass);
     add_input(&pass, "lights", v->light[v->light_now]);
     set_vector(call, pass.program, "sky_up", v->picture.scene.sky_up);
+    set_vector(call, pass.program, "sun", v->sun);
     sap_gl_set_float(call, pass.program, "ambient", v->picture.options.ambient);
     sap_gl_set_floats(call, pass.program, "background", 4, v->background);
     if (last) sap_gl_set_int(call, pass.program, "is_last", 1);

@@ -27,6 +27,8 @@ struct sap_gl_view {
     bool is_traced; // a pass of rays has been drawn, and its outcome is still to be read
     sap_picture picture;
     float background[4];
+    float cut;      // where the camera's rays begin
+    sap_vector sun; // unit; zeros: there is none
     int64_t rays;
     int32_t size[2];      // of the textures
     GLuint sum[2], shown; // sum[sample & 1] is read, the other written

@@ -10,6 +10,7 @@ uniform ivec2 facet_shifts; // the logarithms of the textures' widths
 uniform bool is_flat;
 uniform bool has_colors;
 uniform vec3 sky_up;
+uniform vec3 sun; // unit; zeros: there is none
 uniform float ambient;
 uniform vec4 background; // w is 0: the sky is seen past the mesh
 
@@ -115,9 +116,15 @@ vec3 view_sky(vec3 direction) {
     return horizon * (1.0 - part) + (height < 0.0 ? ground : zenith) * part;
 }
 
+// What is left of the sun's light in the air around it, and its disc.
+vec3 view_sun(vec3 direction) {
+    float beside = max(dot(view_unit(direction), sun), 0.0);
+    return vec3(1.0, 0.85, 0.6) * (0.5 * pow(beside, 24.0) + 8.0 * pow(beside, 2048.0));
+}
+
 vec3 view_past_mesh(view_path path, int bounce, vec3 direction) {
     if (bounce == 0 && background.w > 0.0) return background.xyz;
-    return view_sky(direction) * (path.is_scattered ? ambient : 1.0);
+    return path.is_scattered ? view_sky(direction) * ambient : view_sky(direction) + view_sun(direction);
 }
 
 // Two directions that stand upright on a unit vector and on each other (Duff and others 2017).

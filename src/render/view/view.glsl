@@ -39,13 +39,14 @@ uniform vec3 eye;
 uniform vec3 forward;
 uniform vec3 right;
 uniform vec3 up;
+uniform float cut;
 
 void main() {
     ivec2 at = corner + here();
     vec2 within = view_sample(view_pixel_seed(at), uint(number), 0u);
     vec2 across = 2.0 * (vec2(at) + (is_plain && number == 0 ? vec2(0.5) : within)) / vec2(size) - 1.0;
     vec3 direction = right * across.x - up * across.y + forward;
-    out_origin = uvec4(floatBitsToUint(eye), 0u);
+    out_origin = uvec4(floatBitsToUint(vec4(eye, cut)));
     out_direction = uvec4(floatBitsToUint(direction), 0x7f800000u);
     out_path = uvec4(floatBitsToUint(vec3(1.0)), 1u);
     out_light = uvec4(0u);

@@ -50,6 +50,10 @@ static sap_status prepare(sap_gl_view* view, const sap_gl_view_options* options)
     const sap_scene scene = {
         .tree = view->tree, .camera = options->camera, .lights = options->lights, .light_count = options->light_count};
     sap_device* device = device_of(view);
+    const sap_vector sun = sap_vector_of(options->sun);
+    if (!(options->cut >= 0 && isfinite(options->cut)))
+        return sap_fail(device, SAP_ERROR_ARGUMENT, "options.cut: negative or not finite");
+    if (!sap_finite(sun)) return sap_fail(device, SAP_ERROR_ARGUMENT, "options.sun: not finite");
     sap_status status = sap_picture_prepare(&view->picture, device, &scene, &options->picture);
     if (status != SAP_OK) return status;
     const float* background = options->picture.background;
@@ -61,6 +65,8 @@ static sap_status prepare(sap_gl_view* view, const sap_gl_view_options* options)
     if (background) memcpy(view->background, background, 3 * sizeof *background);
     view->background[3] = background ? 1.0f : 0.0f;
     view->picture.options.background = NULL; // the caller's
+    view->cut = options->cut;
+    view->sun = sap_unit(sun);
     view->plain = options->plain;
     view->no_shadows = options->no_shadows;
     return view->picture.options.heat ? SAP_OK : sap_lamps_prepare(&view->picture, &scene);
