@@ -583,6 +583,158 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     await isRight(page);
   });
 
+  // ---- Where rays begin, and what they see
+
+  const plain = { triangles: 2000, samples: 1, mirrors: 0, motion: 0 };
+  const view = (page) => page.evaluate(() => {
+    const { eye, yaw, pitch } = window.sapwood.values;
+    return { eye: eye.split(',').map(Number), yaw, pitch, back: [Math.cos(pitch) * Math.sin(yaw), Math.sin(pitch), Math.cos(pitch) * Math.cos(yaw)] };
+  });
+  const near = (a, b, what) => assert.ok(a.every((v, i) => Math.abs(v - b[i]) < 2e-3), `${what}: ${a} ${b}`);
+  // The rays of some pixels and what they meet, as the picture says; and the middle and radius of the mesh.
+  async function sampled(page, pixels) {
+    return page.evaluate(async (at) => {
+      const { scene } = window.sapwood;
+      const { numbers } = await window.sapwood.job('rays_again', [0]);
+      const [lower, upper] = [[...numbers.slice(6, 9)], [...numbers.slice(9, 12)]]; // raysBuilt
+      const [rays, hits, shadows] = await scene.probe(Int32Array.from(at));
+      const rows = (buffer, width) => Array.from({ length: buffer.byteLength / 4 / width }, (_, i) => [...new Float32Array(buffer, 4 * width * i, width)]);
+      return { rays: rows(rays, 8), hits: rows(hits, 4).map(([t], i) => [t, new Int32Array(hits)[4 * i + 3]]), shadows: rows(shadows, 8),
+        middle: lower.map((v, i) => (v + upper[i]) / 2), radius: Math.hypot(...lower.map((v, i) => (upper[i] - v) / 2)) };
+    }, pixels);
+  }
+
+  // 300 pixels all over the picture.
+  const spread = (page) => page.evaluate(() => {
+    const { width, height } = window.sapwood.canvas;
+    return Array.from({ length: 300 }, (_, i) => Math.floor(((i + 0.5) * width * height) / 300));
+  });
+
+  tab('one flies through the mesh by keys, pointer and fingers', 'rays', { values: plain, hasTouch: true }, async (page, context) => {
+    await idle(page);
+    const orbit = await pixels(page);
+    await page.locator('label[for="control-move-fly"]').click();
+    await idle(page);
+    assert.match(await said(page), /^W A S D on the picture fly/);
+    let from = await view(page);
+    near(from.eye, from.back.map((v) => v * Math.hypot(...from.eye)), 'flying begins where the camera was');
+    const moves = async (what, does, way, least) => { // along a way alone, at least so far
+      await does();
+      await idle(page);
+      const to = await view(page);
+      const [moved, length] = [to.eye.map((v, i) => v - from.eye[i]), Math.hypot(...way(from))];
+      const along = moved.reduce((sum, v, i) => sum + (v * way(from)[i]) / length, 0);
+      assert.ok(along > least, `${what}: ${along}`);
+      near(moved, way(from).map((v) => (v * along) / length), what);
+      from = to;
+    };
+    const ahead = ({ back }) => back.map((v) => -v);
+    const back = (at) => at.back;
+    const right = ({ yaw }) => [Math.cos(yaw), 0, -Math.sin(yaw)];
+    const left = (at) => right(at).map((v) => -v);
+    await page.getByTestId('canvas').focus();
+    const press = (key) => () => page.keyboard.press(key);
+    for (const [key, way] of [['w', ahead], ['s', back], ['d', right], ['a', left], ['PageUp', () => [0, 1, 0]], ['PageDown', () => [0, -1, 0]], ['+', ahead], ['-', back]])
+      await moves(key, press(key), way, 0.01);
+    await moves('a key that is held', async () => {
+      await page.keyboard.down('w');
+      await page.waitForTimeout(600);
+      await page.keyboard.up('w');
+    }, ahead, 0.05); // a tap flies 0.02
+    from = await view(page);
+    await page.waitForTimeout(200);
+    near((await view(page)).eye, from.eye, 'who lets go stands still');
+    for (const [what, does] of [['arrows', press('ArrowLeft')], ['the pointer', async () => {
+      const box = await page.getByTestId('canvas').boundingBox();
+      await page.mouse.move(box.x + 60, box.y + 60);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 90, box.y + 70, { steps: 3 });
+      await page.mouse.up();
+    }]]) {
+      await does();
+      await idle(page);
+      const to = await view(page);
+      near(to.eye, from.eye, what);
+      assert.ok(to.yaw !== from.yaw, `${what} look nowhere`);
+      from = to;
+    }
+    const box = await page.getByTestId('canvas').boundingBox();
+    await page.mouse.move(box.x + 60, box.y + 60);
+    await moves('the wheel', () => page.mouse.wheel(0, -200), ahead, 0.1);
+    await moves('two fingers', () => pinch(page, 2), ahead, 0.1);
+    assert.match(await verify(page), /^Verified/);
+    await idle(page);
+    const picture = await pixels(page);
+    await page.waitForFunction(() => /move=fly/.test(location.hash) && /eye=/.test(location.hash));
+    const { page: other } = await open(undefined, new URL(page.url()).origin, 'rays', { context, values: Object.fromEntries(new URLSearchParams((await page.evaluate(() => location.hash)).split('?')[1])) });
+    await idle(other);
+    assert.equal(await pixels(other), picture, 'a link leads elsewhere');
+    await other.close();
+    await page.bringToFront();
+    await page.getByRole('button', { name: 'Whole view' }).click();
+    await idle(page);
+    assert.equal(await valueOf(page, 'move'), 'orbit');
+    assert.equal(await pixels(page), orbit);
+  });
+
+  tab('a plane cuts the picture open', 'rays', { values: plain }, async (page) => {
+    await idle(page);
+    const at = await spread(page);
+    const whole = await sampled(page, at);
+    for (const clip of [30, 50, 100]) {
+      await page.locator('#control-clip').fill(String(clip));
+      await idle(page);
+      const { rays, hits, middle, radius } = await sampled(page, at);
+      const { yaw, pitch } = await view(page);
+      const ahead = [-Math.cos(pitch) * Math.sin(yaw), -Math.sin(pitch), -Math.cos(pitch) * Math.cos(yaw)];
+      const cut = ahead.reduce((sum, v, i) => sum + v * (middle[i] - rays[0][i]), 0) + ((2 * clip) / 100 - 1) * radius;
+      assert.ok(rays.every((ray) => Math.abs(ray[3] - cut) < 1e-3 * cut), `rays begin at ${rays[0][3]}, the plane is at ${cut}`);
+      assert.ok(hits.every(([t, triangle]) => triangle < 0 || t >= rays[0][3]), 'something is seen before the plane');
+      whole.hits.forEach(([t, triangle], i) => t > rays[0][3] && assert.equal(hits[i][1], triangle, 'what is behind the plane stays'));
+      const other = hits.filter(([, triangle], i) => triangle !== whole.hits[i][1]).length;
+      assert.ok(clip < 50 || other > 10, `${other} of 300 pixels show something else`);
+      if (clip === 100) assert.ok(hits.every(([, triangle]) => triangle < 0), 'nothing is left');
+      assert.match(await verify(page), /^Verified/);
+    }
+  });
+
+  for (const scheme of ['light', 'dark']) tab(`a sky with a sun where the light comes from, or none, ${scheme}`, 'rays', { values: plain, scheme }, async (page) => {
+    await idle(page);
+    const color = (x, y) => page.evaluate(([u, v]) => {
+      const { gl, canvas } = window.sapwood;
+      const bytes = new Uint8Array(4);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      gl.readPixels(Math.floor(u * canvas.width), Math.floor(v * canvas.height), 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
+      return [...bytes.slice(0, 3)];
+    }, [x, y]);
+    const sky = await color(0.02, 0.98);
+    await page.locator('label[for="control-sky"], #control-sky').first().click();
+    await idle(page);
+    const paper = await page.evaluate(() => window.sapwood.colors.paper.map((v) => Math.round(255 * v)));
+    const off = await color(0.02, 0.98);
+    assert.ok(off.every((v, i) => Math.abs(v - paper[i]) <= 2), `${off}, and the page is ${paper}`);
+    assert.notDeepEqual(sky, off);
+    // To the sun, and away from it: the lamp is where it is seen.
+    const [turn, height] = [40, 20];
+    const look = async (yaw) => {
+      await page.evaluate((v) => (location.hash = `rays?triangles=2000&samples=1&mirrors=0&motion=0&move=fly&eye=0,9,0&sun=40&height=20&yaw=${v}&pitch=${(-20 * Math.PI) / 180}`), yaw);
+      await page.waitForFunction((v) => window.sapwood.values.yaw === v, yaw);
+      await idle(page);
+      return color(0.5, 0.5);
+    };
+    const towards = await look((turn * Math.PI) / 180 + Math.PI);
+    const away = await look((turn * Math.PI) / 180);
+    assert.ok(towards.every((v) => v > 250) && away[0] < 230, `${towards} towards the sun, ${away} away from it`);
+    await page.evaluate(() => (location.hash = 'rays?triangles=2000&samples=1&mirrors=0&motion=0&sun=40&height=20'));
+    await page.waitForFunction(() => window.sapwood.values.move === 'orbit');
+    await idle(page);
+    const { shadows, middle, radius } = await sampled(page, await spread(page));
+    assert.ok(shadows.length > 20);
+    const [t, h] = [turn, height].map((v) => (v * Math.PI) / 180);
+    for (const ray of shadows)
+      near([0, 1, 2].map((i) => (ray[i] + ray[4 + i] - middle[i]) / (4.5 * radius)), [Math.cos(h) * Math.sin(t), Math.sin(h), Math.cos(h) * Math.cos(t)], 'the lamp');
+  });
+
   // The picture that is there, in a tab that moves: how long the clock ran, and how many pictures were made.
   const clock = (page) => page.evaluate(() => window.sapwood.scene.clock);
   const walks = async (page, least = 3) => {

@@ -16,7 +16,13 @@ static struct {
     bool plain, shadows;
     int32_t canvas[2];
     double aim[3]; // yaw and pitch in radians, zoom
-    int up;        // the axis that is up
+    bool flies;    // the camera is at `eye`, not around the mesh
+    double eye[3]; // from the mesh's middle, in radii
+    double clip;   // how much of the way through the mesh is cut away
+    float cut;     // the same as a distance ahead of the eye
+    double sun[2]; // yaw and pitch
+    bool sky;
+    int up; // the axis that is up
 } rays;
 
 // Frees all that is on the device; also after the context was lost.
@@ -66,13 +72,31 @@ static void direction(double yaw, double pitch, double to[3]) {
     to[2] = rays.up == 2 ? sin(pitch) : front;
 }
 
+// The radius of the ball around the mesh, which is not 0, and its middle.
+static double ball(double middle[3]) {
+    double radius = 0;
+    for (int i = 0; i < 3; i++) {
+        middle[i] = 0.5 * rays.lower[i] + 0.5 * rays.upper[i];
+        radius += 0.25 * (rays.upper[i] - rays.lower[i]) * (rays.upper[i] - rays.lower[i]);
+    }
+    return radius > 0 ? sqrt(radius) : 1;
+}
+
 static void place_camera(void) {
-    double to[3], size = 0;
+    double to[3], middle[3], size = 0;
     float lower[3], upper[3];
     for (int i = 0; i < 3; i++) lower[i] = (float)rays.lower[i], upper[i] = (float)rays.upper[i];
-    rays.camera = (sap_camera){.fov = 35};
+    rays.camera = (sap_camera){.fov = rays.flies ? 60 : 35};
     rays.camera.up[rays.up] = 1;
     direction(rays.aim[0], rays.aim[1], to);
+    if (rays.flies) {
+        const double radius = ball(middle);
+        for (int i = 0; i < 3; i++) {
+            rays.camera.eye[i] = (float)(middle[i] + radius * rays.eye[i]);
+            rays.camera.at[i] = (float)(middle[i] + radius * (rays.eye[i] - to[i]));
+        }
+        return;
+    }
     // Only the direction counts to what frames the mesh, so any distance that floats can tell from none will do.
     for (int i = 0; i < 3; i++) size = fmax(size, fmax(fabs(rays.lower[i]), fabs(rays.upper[i])));
     for (int i = 0; i < 3; i++) {
@@ -86,16 +110,15 @@ static void place_camera(void) {
     }
 }
 
-// One lamp, high on the left, which does not move with the camera: a square of a third of the mesh's diagonal.
+// One lamp where the sun is seen, which does not move with the camera: a square of a third of the mesh's diagonal.
 static void place_light(void) {
-    double to[3], u[3], radius = 0;
-    direction(-0.75, 0.85, to);
-    direction(-0.75 + 1.5707963, 0, u);
-    for (int i = 0; i < 3; i++) radius += 0.25 * (rays.upper[i] - rays.lower[i]) * (rays.upper[i] - rays.lower[i]);
-    radius = radius > 0 ? sqrt(radius) : 1;
+    double to[3], u[3], middle[3];
+    const double radius = ball(middle);
+    direction(rays.sun[0], rays.sun[1], to);
+    direction(rays.sun[0] + 1.5707963, 0, u);
     for (int i = 0; i < 3; i++) {
         const double v = to[(i + 1) % 3] * u[(i + 2) % 3] - to[(i + 2) % 3] * u[(i + 1) % 3];
-        rays.light.position[i] = (float)(0.5 * rays.lower[i] + 0.5 * rays.upper[i] + 4.5 * radius * to[i]);
+        rays.light.position[i] = (float)(middle[i] + 4.5 * radius * to[i]);
         rays.light.side[0][i] = (float)(0.6 * radius * u[i]);
         rays.light.side[1][i] = (float)(0.6 * radius * v);
     }
@@ -114,6 +137,35 @@ PAGE_EXPORT void rays_look(int width, int height, double yaw, double pitch, doub
     rays.up = up;
 }
 
+// Lets the camera fly from a place on, which is in radii of the mesh from its middle; or not.
+PAGE_EXPORT void rays_fly(int flies, double x, double y, double z) {
+    const double eye[3] = {x, y, z};
+    rays.flies = flies;
+    for (int i = 0; i < 3; i++) rays.eye[i] = fmin(20, fmax(-20, eye[i]));
+}
+
+// The camera flies on, so many radii ahead, to the right and upwards, from where it is. Its place then, for rays_fly.
+PAGE_EXPORT double* rays_go(double ahead, double aside, double rise) {
+    double to[3], right[3], middle[3];
+    const double radius = ball(middle);
+    direction(rays.aim[0], rays.aim[1], to);
+    direction(rays.aim[0] + 1.5707963, 0, right);
+    for (int i = 0; i < 3; i++) {
+        if (!rays.flies) rays.eye[i] = ((double)rays.camera.eye[i] - middle[i]) / radius;
+        rays.eye[i] += aside * right[i] - ahead * to[i] + (i == rays.up ? rise : 0);
+    }
+    rays.flies = true;
+    return rays.eye;
+}
+
+// Where the sun is; whether one sees it, and the sky, or a plain background; and how much is cut away, from 0 to 1.
+PAGE_EXPORT void rays_sky(double yaw, double pitch, int sky, double clip) {
+    rays.sun[0] = yaw;
+    rays.sun[1] = pitch;
+    rays.sky = sky;
+    rays.clip = clip;
+}
+
 PAGE_EXPORT void rays_show(int shadows, int bounces, int soft, int flat, int heat, double hottest, int samples) {
     rays.shadows = shadows;
     rays.plain = !soft;
@@ -126,6 +178,28 @@ PAGE_EXPORT void rays_show(int shadows, int bounces, int soft, int flat, int hea
     rays.picture.exposure = 0.85f;
 }
 
+// The sun, or the page's paper as shaders want it: linear, before exposure.
+static void place_sky(float sun[3], float paper[3]) {
+    double to[3];
+    direction(rays.sun[0], rays.sun[1], to);
+    for (int i = 0; i < 3; i++) {
+        sun[i] = rays.sky ? (float)to[i] : 0;
+        paper[i] = powf((page_colors[PAGE_COLOR_PAPER][i] + 0.055f) / 1.055f, 2.4f) / rays.picture.exposure;
+    }
+}
+
+// Cuts the ball around the mesh by a plane that the camera faces.
+static void place_cut(void) {
+    double middle[3], ahead = 0, length2 = 0;
+    const double radius = ball(middle);
+    for (int i = 0; i < 3; i++) {
+        const double way = (double)rays.camera.at[i] - (double)rays.camera.eye[i];
+        ahead += way * (middle[i] - (double)rays.camera.eye[i]);
+        length2 += way * way;
+    }
+    rays.cut = rays.clip > 0 ? (float)fmax(0, ahead / sqrt(length2) + (2 * rays.clip - 1) * radius) : 0;
+}
+
 // Begins a picture: of every `coarse`-th pixel, plain and with one sample, unless that is 1.
 PAGE_EXPORT sap_status rays_begin(int coarse) {
     if (!rays.view) return page_fail(SAP_ERROR_ARGUMENT, "There is no mesh.");
@@ -133,12 +207,17 @@ PAGE_EXPORT sap_status rays_begin(int coarse) {
     rays.picture.height = (rays.canvas[1] + coarse - 1) / coarse;
     place_camera();
     place_light();
+    place_cut();
+    float paper[3];
     sap_gl_view_options options = {.picture = rays.picture,
                                    .camera = rays.camera,
                                    .lights = &rays.light,
                                    .light_count = 1,
                                    .plain = rays.plain || coarse > 1,
-                                   .no_shadows = !rays.shadows};
+                                   .no_shadows = !rays.shadows,
+                                   .cut = rays.cut};
+    place_sky(options.sun, paper);
+    if (!rays.sky) options.picture.background = paper;
     if (coarse > 1) {
         options.picture.samples = 1;
         options.picture.ambient = 0.42f;
@@ -260,7 +339,7 @@ PAGE_EXPORT sap_status job_rays_sample(page_job* job) {
         float met[2];
         memcpy(met, texels + 4 * (size_t)at[n] + 1, sizeof met);
         hits[n] = (sap_hit){met[0], 0, 0, (int32_t)met[1] - 1};
-        traced[n] = (sap_ray){.t_max = INFINITY};
+        traced[n] = (sap_ray){.t_min = rays.cut, .t_max = INFINITY};
         for (int i = 0; i < 3; i++) {
             traced[n].origin[i] = rays.camera.eye[i];
             traced[n].direction[i] = (float)(forward[i] + x * right[i] + y * up[i]);

@@ -13,6 +13,10 @@ const MOST_MOVING = 200000; // triangles of a mesh that moves
 const REST = 140; // ms without a move after which a picture of all pixels begins
 const hot = (values: Values): boolean => values['view'] === 'nodes';
 const lit = (values: Values): boolean => !hot(values);
+const degrees = (v: number): string => `${v}°`;
+// Where keys fly to, by where they are on the keyboard: ahead, to the right, upwards.
+const WAYS: Record<string, readonly [number, number, number]> = { KeyW: [1, 0, 0], KeyS: [-1, 0, 0], KeyD: [0, 1, 0], KeyA: [0, -1, 0], PageUp: [0, 0, 1], PageDown: [0, 0, -1] };
+const SPEED = 0.4; // radii of the mesh a second
 
 const controls: readonly Control[] = [
   { kind: 'choice', id: 'mesh', label: 'Mesh', initial: 'knot', group: 'Mesh', help: 'The built-in one, or the file that was opened last',
@@ -39,10 +43,18 @@ const controls: readonly Control[] = [
   { kind: 'switch', id: 'smooth', label: 'Smooth surfaces', initial: true, group: 'Picture', key: 'f', shown: lit },
   { kind: 'slider', id: 'samples', label: 'Rays a pixel', least: 1, most: 256, initial: 4, logarithmic: true, group: 'Picture',
     help: 'How many rays each pixel gets while nothing moves' },
-  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture' },
+  { kind: 'switch', id: 'sky', label: 'Sky', initial: true, group: 'Picture', key: 'k', shown: lit, help: 'A sky with a sun, or a plain background' },
+  { kind: 'slider', id: 'sun', label: 'Sun turned', least: 0, most: 360, step: 5, initial: 315, group: 'Picture', text: degrees, shown: lit },
+  { kind: 'slider', id: 'height', label: 'Sun’s height', least: 5, most: 90, step: 5, initial: 50, group: 'Picture', text: degrees, shown: lit },
+  { kind: 'choice', id: 'move', label: 'Camera', initial: 'orbit', group: 'View', key: 'g', help: 'Around the mesh, or through it',
+    options: [{ value: 'orbit', label: 'Orbit' }, { value: 'fly', label: 'Fly' }] },
+  { kind: 'slider', id: 'clip', label: 'Cut open', least: 0, most: 100, initial: 0, group: 'View', text: (v) => (v ? `${v} %` : 'not'),
+    help: 'Up to a plane across the view nothing is seen; it still casts shadows' },
+  { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'View' },
   { kind: 'hidden', id: 'yaw', initial: 0.5 },
   { kind: 'hidden', id: 'pitch', initial: 0.3 },
   { kind: 'hidden', id: 'zoom', initial: 1.35 },
+  { kind: 'hidden', id: 'eye', initial: '' }, // of who flies
 ];
 
 class Rays implements Scene {
@@ -50,7 +62,8 @@ class Rays implements Scene {
   readonly title = 'Rays';
   readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
   readonly keys = [
-    ['drag, arrows', 'turn around the mesh'], ['wheel, pinch', 'zoom'], ['+  −', 'zoom'], ['Home', 'the whole view'],
+    ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster'],
+    ['Page ↑ ↓', 'flying: up and down'], ['Home', 'the whole view'],
   ] as const;
   readonly accepts = 'PLY, OBJ or STL meshes';
   readonly suffixes = '.ply,.obj,.stl';
@@ -82,6 +95,8 @@ class Rays implements Scene {
   private facts!: HTMLElement;
   private rest = 0; // when what moves is taken to be at rest
   private legend!: HTMLElement;
+  private readonly held = new Set<string>(); // keys that fly
+  private flown = 0; // until when
 
   beyond(): string {
     return this.host?.values['mesh'] === 'file' ? this.file : '';
@@ -95,12 +110,15 @@ class Rays implements Scene {
     host.details.append(this.facts);
     this.last = host.seconds;
     this.tell(0);
+    host.canvas.addEventListener('keyup', (event) => this.held.delete(event.code));
+    host.canvas.addEventListener('blur', () => this.held.clear());
     if (host.values['mesh'] === 'file' && !this.file) host.set('mesh', 'knot');
     await this.restore();
     if (this.triangles) this.report();
   }
 
   stop(): void {
+    this.held.clear();
     this.contextLost();
   }
 
@@ -236,14 +254,18 @@ class Rays implements Scene {
       host.redraw();
     } else if (id === 'home') {
       this.home();
+    } else if (id === 'move') {
+      this.switch(value === 'fly');
     } else {
-      this.again(id === 'yaw' || id === 'pitch' || id === 'zoom');
+      this.again(['yaw', 'pitch', 'zoom', 'eye'].includes(id));
     }
   }
 
   // ---- Where it is seen from
 
   private home(): void {
+    this.host.set('move', 'orbit');
+    this.host.set('eye', '');
     this.look(0.5, 0.3, this.file ? 1 : 1.35);
   }
 
@@ -261,6 +283,39 @@ class Rays implements Scene {
     this.look((values['yaw'] as number) - right, (values['pitch'] as number) + up, (values['zoom'] as number) * zoom);
   }
 
+  private flies(): boolean {
+    return this.host.values['move'] === 'fly';
+  }
+
+  // Who begins to fly does so where the camera is.
+  private switch(flies: boolean): void {
+    if (!flies) this.host.set('eye', '');
+    this.go(0, 0, 0);
+    if (flies) this.host.say('W A S D on the picture fly, dragging and arrows look around; wheel and pinch go ahead.');
+  }
+
+  // So many radii of the mesh.
+  private go(ahead: number, aside: number, rise: number): void {
+    const { host } = this;
+    this.aim();
+    if (this.flies()) {
+      const at = (host.module._rays_go!(ahead, aside, rise) >>> 0) / 8;
+      host.set('eye', [0, 1, 2].map((i) => Number(host.module.HEAPF64[at + i]!.toFixed(4))).join());
+    }
+    this.again(true);
+  }
+
+  // On as long as a key is held.
+  private glide(fast: boolean): void {
+    const now = performance.now();
+    const by = (fast ? 3 : 1) * SPEED * Math.min(0.1, (now - this.flown) / 1000);
+    this.flown = now;
+    const way = [0, 1, 2].map((i) => by * [...this.held].reduce((sum, key) => sum + WAYS[key]![i]!, 0)) as [number, number, number];
+    if (!this.held.size || !this.flies()) return;
+    this.go(...way);
+    requestAnimationFrame(() => this.glide(fast));
+  }
+
   // Another picture. While something moves it is a coarse one, and the one of all pixels comes at rest.
   private again(moving: boolean): void {
     this.fresh = true;
@@ -274,6 +329,10 @@ class Rays implements Scene {
     this.fresh = true;
   }
 
+  themeChanged(): void {
+    if (!this.host.values['sky']) this.again(false);
+  }
+
   // ---- Pictures
 
   // Where it is seen from, and how, to C.
@@ -281,6 +340,10 @@ class Rays implements Scene {
     const { module, values } = this.host;
     const number = (id: string): number => values[id] as number;
     module._rays_look!(this.width, this.height, number('yaw'), number('pitch'), number('zoom'), this.file && values['up'] === 'z' ? 2 : 1);
+    const eye = String(values['eye']).split(',').map(Number);
+    const isPlace = eye.length === 3 && eye.every(Number.isFinite);
+    module._rays_fly!(this.flies() && isPlace ? 1 : 0, ...(isPlace ? eye : [0, 0, 0]));
+    module._rays_sky!((number('sun') * Math.PI) / 180, (number('height') * Math.PI) / 180, values['sky'] ? 1 : 0, number('clip') / 100);
     module._rays_show!(values['shadows'] ? 1 : 0, values['mirrors'] ? number('bounces') : 0, values['light'] === 'soft' ? 1 : 0, values['smooth'] ? 0 : 1,
       hot(values) ? 1 : 0, HOTTEST, number('samples'));
   }
@@ -345,8 +408,10 @@ class Rays implements Scene {
   }
 
   pointer(event: ScenePointer): boolean {
-    const by = 5 / Math.min(this.width, this.height);
+    const flies = this.flies();
+    const by = (flies ? -2.5 : 5) / Math.min(this.width, this.height); // what one flies past follows the pointer
     if (event.type === 'move' && event.held) this.turn(event.dx * by, event.dy * by, 1);
+    else if (flies && (event.type === 'wheel' || event.type === 'pinch')) this.go(Math.log(event.scale), 0.5 * event.dx * by, -0.5 * event.dy * by);
     else if (event.type === 'wheel') this.turn(0, 0, event.scale);
     else if (event.type === 'pinch') this.turn(event.dx * by, event.dy * by, event.scale);
     else if (event.type === 'down' || event.type === 'up') this.host.canvas.classList.toggle('holding', event.type === 'down');
@@ -357,10 +422,17 @@ class Rays implements Scene {
   key(event: KeyboardEvent): boolean {
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] as [number, number] | undefined;
-    if (arrow) this.turn(arrow[0] * 0.12, arrow[1] * 0.08, 1);
-    else if (event.key === '+' || event.key === '=') this.turn(0, 0, 1.15);
-    else if (event.key === '-' || event.key === '−') this.turn(0, 0, 1 / 1.15);
-    else if (event.key === 'Home') this.home();
+    const flies = this.flies();
+    const nearer = { '+': 1, '=': 1, '-': -1, '−': -1 }[event.key];
+    if (arrow) this.turn(arrow[0] * 0.12, arrow[1] * (flies ? -0.08 : 0.08), 1);
+    else if (nearer && flies) this.go(0.14 * nearer, 0, 0);
+    else if (nearer) this.turn(0, 0, 1.15 ** nearer);
+    else if (flies && WAYS[event.code]) {
+      if (!this.held.size) this.flown = performance.now() - 50; // a tap is a step
+      const begins = !this.held.size;
+      this.held.add(event.code);
+      if (begins) this.glide(event.shiftKey);
+    } else if (event.key === 'Home') this.home();
     else return false;
     return true;
   }

@@ -168,7 +168,7 @@ export function raysStory(stage: Stage): Story {
   }
 
   return {
-    values: { mesh: 'knot', triangles: TRIANGLES, quality: 'high', motion: 0, view: 'picture', light: 'sharp', shadows: true, mirrors: true, bounces: 4, smooth: true, samples: 1, yaw: FRONT, pitch: 0.3, zoom: ZOOM },
+    values: { mesh: 'knot', triangles: TRIANGLES, quality: 'high', motion: 0, view: 'picture', light: 'sharp', shadows: true, mirrors: true, bounces: 4, smooth: true, samples: 1, sky: true, move: 'orbit', clip: 0, yaw: FRONT, pitch: 0.3, zoom: ZOOM },
     content: ['mesh', 'triangles'],
     steps: [
       { title: 'A ray for each pixel', text: 'What does the ray through a pixel meet first? Move the pointer, or the arrow keys on the picture, to choose a pixel.', points: true },
