@@ -331,8 +331,90 @@ const oracles = {
     }
     if (step === 4) assert.match(said, /The next step moves it [\d.]+ spacings/);
   },
+
+  async photons(page, step) {
+    if (step === 4) photons.pixel = await point(page, 0.5, 0.85);
+    const shown = await facts(page);
+    const { numbers: sent, buffers: [flat] } = await job(page, 'photons_again', [], ['Uint32Array']);
+    const { more } = named(fields.photonsSent, sent); // of the global map, which come first
+    const width = 5; // words of a photonsDot
+    const places = new Float32Array(new Uint32Array(flat).buffer);
+    const dots = Array.from({ length: more }, (_, i) => ({
+      id: i, at: [...places.slice(width * i, width * i + 3)], way: flat[width * i + 4] >>> 24,
+      normal: [0, 8, 16].map((bits) => ((flat[width * i + fields.photonsDot.normal] << (24 - bits)) >> 24) / 127),
+    }));
+    const asking = await page.evaluate(() => window.sapwood.scene.asking());
+    const { numbers, buffers } = await job(page, 'photons_told', [...asking, ...photons.pixel], ['Float64Array', 'Float64Array', 'Float64Array', 'Float32Array']);
+    await idle(page);
+    const of = named(fields.photonsTold, numbers);
+    assert.equal(of.photons, dots.length);
+    const straight = dots.filter(({ way }) => way === fields.photonsWay.lamp).length;
+    if (step === 1) {
+      assert.deepEqual([number(shown.Landed), number(shown.Straight), number(shown['After a surface'])], [dots.length, straight, dots.length - straight]);
+      assert.ok(straight > 4000 && straight <= 8000, `${straight} of 8000 photons`); // the others fly through glass first
+    }
+    if (step === 2) {
+      const stops = rows(fields.photonsStop, buffers[fields.photonsToldBuffer.stops]);
+      const landed = buffers[fields.photonsToldBuffer.landed];
+      const there = new Set(dots.map(({ at }) => at.join()));
+      const [x, y, z] = [1.5 * Math.cos((150 * Math.PI) / 180), 1.5 * Math.sin((150 * Math.PI) / 180), 0.75 * 3];
+      assert.ok(Math.hypot(stops[0].x - x, stops[0].y - y, stops[0].z - z) < 1e-5, 'the way begins at the lamp');
+      assert.ok(stops.length > 4 && stops.slice(1).every((stop) => there.has([stop.x, stop.y, stop.z].join())), 'a photon landed at each stop');
+      assert.equal(landed.reduce((sum, n) => sum + n), dots.length);
+      assert.equal(landed[0], straight);
+      assert.ok(landed.every((n, i) => i === 0 || n <= landed[i - 1]), 'ever fewer go on');
+      assert.equal(await moments(page), stops.length - 1);
+      for (let i = 0; i + 1 < stops.length; i++) {
+        await moveTo(page, i);
+        assert.equal(number((await facts(page))['Landed here, of all photons']), landed[i]);
+        assert.equal((await facts(page))['Power left'], ['red', 'green', 'blue'].map((name) => (stops[i + 1][name] / stops[0][name]).toFixed(2)).join(', '));
+      }
+    }
+    if (step === 3) {
+      const planes = new Map(rows(fields.photonsPlane, buffers[fields.photonsToldBuffer.planes]).map((plane, i) => [i + 1, plane]));
+      assert.equal(await moments(page), 31);
+      assert.equal(await page.locator('.guide-over polygon').count(), 31, 'all planes are drawn at the end');
+      for (const [node, { axis, split }] of planes) {
+        const behind = 2 ** (Math.floor(Math.log2(node)) + 1); // children of this level
+        const half = Math.floor(((2 * node - behind + 1) * dots.length) / behind) - Math.floor(((2 * node - behind) * dots.length) / behind);
+        const least = below(dots, planes, node, true).filter(({ at }) => at[axis] < split).length;
+        const most = below(dots, planes, node).filter(({ at }) => at[axis] <= split).length;
+        assert.ok(least <= half && half <= most, `plane ${node}: ${least} to ${most} photons lie below it, not ${half}`);
+      }
+      await moveTo(page, 0);
+      assert.equal(await page.locator('.guide-over polygon').count(), 1);
+      assert.ok((await words(page)).includes(`as on the other: about ${Math.round(dots.length / 2).toLocaleString('en')}`), await words(page));
+    }
+    if (step === 4) {
+      const [at, normal] = [[of.x, of.y, of.z], [of.normalX, of.normalY, of.normalZ]];
+      assert.ok(Math.max(...normal.map(Math.abs)) > 0.999, 'a wall or the floor is chosen');
+      const { fround } = Math;
+      const away2 = ({ at: place }) => place.reduce((sum, v, a) => fround(sum + fround(fround(at[a] - v) ** 2)), 0);
+      const away = dots.filter((dot) => dot.normal.reduce((sum, v, a) => sum + v * normal[a], 0) > 0.5).map(away2).sort((a, b) => a - b).filter((d2) => d2 <= fround(0.4) ** 2);
+      const radius = away.length > 60 ? Math.sqrt(away[60]) : 0.4;
+      assert.ok(Math.abs(of.radius - radius) < 1e-6, `${of.radius} ${radius}`);
+      const found = Math.min(60, away.length);
+      assert.ok(found > 10 && (await words(page)).startsWith(`${found} photons lie within ${(100 * radius).toFixed(1)} cm`), await words(page));
+      assert.equal(await page.locator('.guide-over circle.query').count(), found);
+      assert.equal(await page.locator('.guide-over polygon').count(), 2);
+      const looked = number(shown['Photons looked at'].split(' of ')[0]);
+      assert.ok(looked >= found && looked < dots.length / 4, `${looked} of ${dots.length}`);
+      assert.match(await page.evaluate(() => window.sapwood.scene.verify()), /^Verified/);
+    }
+    if (step === 5) {
+      assert.equal(shown.Pass, '24');
+      let square = 1;
+      for (let i = 1; i < 24; i++) square *= (i + 2 / 3) / (i + 1);
+      assert.equal(shown['Not beyond'], `${(40 * Math.sqrt(square)).toFixed(1)} cm`);
+      const curve = (await page.locator('.guide-figure .curve').getAttribute('points')).split(' ').map((place) => Number(place.split(',')[1]));
+      assert.ok(curve.at(-1) > curve[0] + 50, `the picture changes less and less: ${curve}`);
+      assert.ok(parseFloat(shown.Changed) < 10, shown.Changed);
+      assert.match(await page.evaluate(() => window.sapwood.scene.verify()), /^Verified/);
+    }
+  },
 };
 const rays = { pixel: [0, 0] };
+const photons = { pixel: [0, 0] };
 
 // The points of the scan that relaxes, as they are now, and what the worker said of them.
 async function cloudPoints(page) {
@@ -362,7 +444,7 @@ function met(origin, direction, [a, b, c]) {
 // ---- The tests
 
 inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
-  for (const scene of scenes.filter((name) => name !== 'photons')) { // which has no story
+  for (const scene of scenes) {
     inTab(`${scene}: every step by click is right`, scene, { values: { explain: 1 } }, async (page) => {
       for (let step = 1; step <= 5; step++) {
         if (step > 1) await page.locator('.guide-ways li button').nth(step - 1).click();

@@ -1,7 +1,7 @@
 // Cloud, told: one point of a scan asks for its neighbours, they make a plane and push it along, and so all points do until they lie evenly.
 import { cloudAsk, cloudForce, cloudPoint, cloudState } from '../fields.js';
 import { named, placed } from '../shell/named.js';
-import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
+import { chart, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count } from '../shell/words.js';
 import { Lens, type Place } from './space_guide.js';
 
@@ -54,22 +54,12 @@ export function cloudStory(stage: Stage): Story {
   // ---- Over the picture
 
   const own = (): Place => [told.x, told.y, told.z];
-  function dot(over: SVGSVGElement, place: Place, style: string, r: number): void {
-    const { x, y } = lens.seen(place);
-    shape(over, 'circle', { class: style, cx: x, cy: y, r });
-  }
-  function line(over: SVGSVGElement, from: Place, to: Place, style: string, width: number): void {
-    const [a, b] = [lens.seen(from), lens.seen(to)];
-    const ends = { x1: a.x, y1: a.y, x2: b.x, y2: b.y };
-    shape(over, 'line', { class: 'rim', ...ends, 'stroke-width': width + 3 });
-    shape(over, 'line', { class: style, ...ends, 'stroke-width': width });
-  }
   const beyond = (along: Place, times: number): Place => [told.x + times * along[0], told.y + times * along[1], told.z + times * along[2]];
 
   function star(over: SVGSVGElement): void {
-    for (const place of neighbours.slice(1)) line(over, own(), place, 'plane', 1);
-    for (const place of neighbours.slice(1)) dot(over, place, 'found', 3);
-    dot(over, own(), 'query', 6);
+    for (const place of neighbours.slice(1)) lens.line(over, own(), place, 'plane', 1);
+    for (const place of neighbours.slice(1)) lens.dot(over, place, 'found', 3);
+    lens.dot(over, own(), 'query', 6);
   }
 
   // ---- Steps
@@ -90,16 +80,11 @@ export function cloudStory(stage: Stage): Story {
   }
 
   function showPlane(over: SVGSVGElement): Told {
-    for (const place of neighbours.slice(1)) dot(over, place, 'found', 3);
+    for (const place of neighbours.slice(1)) lens.dot(over, place, 'found', 3);
     const normal: Place = [told.normalX, told.normalY, told.normalZ];
-    const tangents = acrossOf(normal);
-    const ring = Array.from({ length: 33 }, (_, i) => {
-      const [c, s] = [Math.cos((i * Math.PI) / 16) * told.farthest, Math.sin((i * Math.PI) / 16) * told.farthest];
-      return lens.seen([0, 1, 2].map((a) => own()[a]! + c * tangents[0][a]! + s * tangents[1][a]!) as unknown as Place);
-    });
-    shape(over, 'polygon', { class: 'leaf', points: ring.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ') });
-    line(over, own(), beyond(normal, 1.6 * told.farthest), 'now', 3);
-    dot(over, own(), 'query', 6);
+    lens.disc(over, own(), normal, told.farthest, 'leaf');
+    lens.line(over, own(), beyond(normal, 1.6 * told.farthest), 'now', 3);
+    lens.dot(over, own(), 'query', 6);
     return {
       words: `The direction in which the neighbours spread least is the normal. They lie ${inSpacings(told.off)} off the plane through their middle, by the root of the mean square.`,
       facts: [['Normal', normal.map((v) => v.toFixed(2)).join(', ')], ['Off the plane', inSpacings(told.off)]],
@@ -109,8 +94,8 @@ export function cloudStory(stage: Stage): Story {
   function showForce(over: SVGSVGElement): Told {
     star(over);
     const move: Place = [told.moveX, told.moveY, told.moveZ];
-    line(over, own(), beyond(move, LONGER), 'now', 3);
-    dot(over, beyond(move, LONGER), 'query', 4);
+    lens.line(over, own(), beyond(move, LONGER), 'now', 3);
+    lens.dot(over, beyond(move, LONGER), 'query', 4);
     return {
       words: `Each neighbour pushes the point away along the surface, a near one more than a far one. The next step moves it ${inSpacings(Math.hypot(...move))}; the line is ${LONGER} times as long. Then it is put back on the scan as it was given.`,
       facts: [['Way of this step', inSpacings(Math.hypot(...move))], ['Density here', `${told.density.toFixed(2)} of the mean`]],
@@ -118,15 +103,10 @@ export function cloudStory(stage: Stage): Story {
   }
 
   function showEven(figure: SVGSVGElement): Told {
-    const known = errors.map((error, step) => ({ step, error })).filter(({ error }) => error !== undefined);
-    const most = Math.max(...known.map(({ error }) => error));
-    figure.setAttribute('viewBox', '0 0 300 120');
-    figure.setAttribute('aria-label', `Unevenness from ${percent(known[0]!.error)} to ${percent(told.error)} in ${told.steps} steps.`);
-    shape(figure, 'line', { class: 'edge', x1: 0, y1: 110, x2: 300, y2: 110 });
-    const place = ({ step, error }: { step: number; error: number }): string => `${((step / Math.max(STEPS, told.steps)) * 290 + 5).toFixed(1)},${(110 - (error / most) * 100).toFixed(1)}`;
-    shape(figure, 'polyline', { class: 'curve', points: known.map(place).join(' ') });
+    const known = errors.filter((error) => error !== undefined);
+    chart(figure, errors, Math.max(STEPS, told.steps), `Unevenness from ${percent(known[0]!)} to ${percent(told.error)} in ${told.steps} steps.`);
     return {
-      words: `After ${told.steps === 1 ? 'one step' : `${told.steps} steps`} the densities differ from their mean by ${percent(told.error)}; at first it was ${percent(known[0]!.error)}.`,
+      words: `After ${told.steps === 1 ? 'one step' : `${told.steps} steps`} the densities differ from their mean by ${percent(told.error)}; at first it was ${percent(known[0]!)}.`,
       facts: [['Step', count(told.steps)], ['Unevenness', percent(told.error)], ['Searches so far', count(told.steps * told.points)]],
     };
   }
@@ -169,15 +149,4 @@ export function cloudStory(stage: Stage): Story {
       return step === FORCE ? showForce(over) : showEven(figure);
     },
   };
-}
-
-// Two directions at right angles to one, and to each other.
-function acrossOf(normal: Place): [Place, Place] {
-  const least = normal.reduce((best, v, i) => (Math.abs(v) < Math.abs(normal[best]!) ? i : best), 0);
-  const axis: Place = [least === 0 ? 1 : 0, least === 1 ? 1 : 0, least === 2 ? 1 : 0];
-  const cross = (a: Place, b: Place): Place => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-  const first = cross(normal, axis);
-  const length = Math.hypot(...first) || 1;
-  const one: Place = [first[0] / length, first[1] / length, first[2] / length];
-  return [one, cross(normal, one)];
 }

@@ -55,6 +55,17 @@ static inline sap_status photons_no_memory(void) {
     page_fail(SAP_ERROR_MEMORY, "There is no memory here for this.");
     return SAP_ERROR_MEMORY;
 }
+
+// The mean of a picture's passes so far.
+typedef struct photons_mean {
+    float* cells; // sums
+    int64_t count;
+    int32_t pass;
+    double light,
+        changed; // sums over what the last pass has reached: of the mean, and of how far it was from the one before
+} photons_mean;
+extern photons_mean photons_sum;
+
 void photons_forget(photons_pass* pass);
 sap_status photons_there_is_none(void);
 // Makes the maps that are asked for (photons_light), where there is more than when they were made.

@@ -74,7 +74,7 @@ interface Level {
   coarsest: boolean; // it is the first of its view, and shown when all of it is there
 }
 
-class Photons implements Scene {
+export class Photons implements Scene {
   readonly name = 'photons';
   readonly title = 'Photons';
   readonly about = 'Photons leave a lamp, bounce through a room and land. Where the eye looks, a k-d tree finds the nearest of them: so much light is there. What metal and glass throw, caustics, gets a map of its own. Drop a mesh to stand it in the room.';
@@ -87,7 +87,6 @@ class Photons implements Scene {
   readonly suffixes = '.ply,.obj,.stl';
   readonly webgl1 = false;
   readonly animated = true;
-  readonly untold = true;
   readonly controls = controls;
   readonly share = { first: 60000, least: 10000, most: 4e6 }; // dots
 
@@ -283,6 +282,11 @@ class Photons implements Scene {
       shiftX: camera.x, shiftY: camera.y, step: level.step, row: level.row, pass: level.pass,
       time: level.coarsest ? 1e6 : STRIP, renewed: level.pass && values['renew'] ? 1 : 0,
     });
+  }
+
+  // How photons are looked up, and the view of what is shown.
+  asking(): number[] {
+    return this.lighting({ step: 1, row: 0, pass: 0, renewed: 0, coarsest: false }, (showsLight(this.host.values) && this.seen) || this.camera);
   }
 
   private async look(): Promise<void> {
@@ -485,8 +489,7 @@ class Photons implements Scene {
     if (!sent) throw new SceneError('No photon has landed yet.');
     const pixels = Math.round(Math.min(400, Math.max(20, 1e8 / (sent.global + sent.caustics + 1))));
     const at = Float32Array.from({ length: 2 * pixels }, (_, i) => Math.random() * (i % 2 ? size.height : size.width));
-    const asked = this.lighting({ step: 1, row: 0, pass: 0, renewed: 0, coarsest: false }, this.camera);
-    const { numbers } = await host.job('photons_check', asked, { buffers: [at] });
+    const { numbers } = await host.job('photons_check', this.asking(), { buffers: [at] });
     const { places, right, photons } = named(photonsChecked, numbers);
     if (!places) throw new SceneError('The picture shows no surface on which light falls.');
     const truth = `what brute force over all ${count(photons)} photons finds, bit for bit`;

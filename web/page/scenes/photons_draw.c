@@ -277,6 +277,9 @@ PAGE_EXPORT double photons_frame(double share, double flight, int lines) {
     return 0;
 }
 
+// Where the picture is seen from (space_camera).
+PAGE_EXPORT double* photons_seen(void) { return page_space_camera(&scene.space); }
+
 // Frees what the context holds, also after it was lost.
 PAGE_EXPORT void photons_stop(void) {
     photons_clear();

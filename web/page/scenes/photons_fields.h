@@ -84,6 +84,59 @@ enum photons_put { PHOTONS_PUT_ROW = 4, PHOTONS_PUT_STEP };
 // of each.
 enum photons_checked { PHOTONS_CHECKED_PLACES, PHOTONS_CHECKED_RIGHT, PHOTONS_CHECKED_PHOTONS };
 
+// photons_told takes a photons_light, and behind it a pixel.
+enum photons_tell { PHOTONS_TELL_X = 17, PHOTONS_TELL_Y };
+// The answer, of photons and the tree of the global map. PHOTONS 0: there are none yet, and nothing else is told.
+enum photons_told {
+    PHOTONS_TOLD_PHOTONS,
+    PHOTONS_TOLD_DEPTH,
+    PHOTONS_TOLD_LEAVES,
+    PHOTONS_TOLD_X, // the place that the pixel shows
+    PHOTONS_TOLD_Y,
+    PHOTONS_TOLD_Z,
+    PHOTONS_TOLD_NORMAL_X,
+    PHOTONS_TOLD_NORMAL_Y,
+    PHOTONS_TOLD_NORMAL_Z,
+    PHOTONS_TOLD_RADIUS, // within which photons count there; 0: there is no place
+    PHOTONS_TOLD_RED,    // the light there
+    PHOTONS_TOLD_GREEN,
+    PHOTONS_TOLD_BLUE,
+    PHOTONS_TOLD_SEEN_NODES, // that the search looked at
+    PHOTONS_TOLD_SEEN_LEAVES,
+    PHOTONS_TOLD_SEEN_PHOTONS,
+    PHOTONS_TOLD_PASS,   // of the picture
+    PHOTONS_TOLD_PART,   // radii in it, of those of the first
+    PHOTONS_TOLD_CHANGED // part of the picture's light that the pass has changed
+};
+// Its buffers: where a photon was, a photons_stop each; how many landed after so many surfaces; the tree's upper planes
+// in the order of their numbers, a photons_plane each; places of the photons that count at the pixel's.
+enum photons_told_buffer {
+    PHOTONS_TOLD_BUFFER_STOPS,
+    PHOTONS_TOLD_BUFFER_LANDED,
+    PHOTONS_TOLD_BUFFER_PLANES,
+    PHOTONS_TOLD_BUFFER_FOUND
+};
+enum photons_stop {
+    PHOTONS_STOP_X,
+    PHOTONS_STOP_Y,
+    PHOTONS_STOP_Z,
+    PHOTONS_STOP_RED, // power with which it arrived
+    PHOTONS_STOP_GREEN,
+    PHOTONS_STOP_BLUE,
+    PHOTONS_STOP_FIELDS
+};
+enum photons_plane {
+    PHOTONS_PLANE_AXIS,
+    PHOTONS_PLANE_SPLIT,
+    PHOTONS_PLANE_LOWER, // its cell
+    PHOTONS_PLANE_LOWER_Y,
+    PHOTONS_PLANE_LOWER_Z,
+    PHOTONS_PLANE_UPPER,
+    PHOTONS_PLANE_UPPER_Y,
+    PHOTONS_PLANE_UPPER_Z,
+    PHOTONS_PLANE_FIELDS
+};
+
 // What photons_show takes.
 enum photons_tint { PHOTONS_TINT_POWER, PHOTONS_TINT_MAP };
 enum photons_show { PHOTONS_SHOW_DOTS, PHOTONS_SHOW_LIGHT, PHOTONS_SHOW_BOTH };

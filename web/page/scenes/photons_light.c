@@ -272,24 +272,28 @@ static sap_status add_light(const double* asked, photons_pass* pass, const photo
     return status;
 }
 
-// The sum of all passes so far of a picture whose cells are pixels.
-static struct {
-    float* cells;
-    int64_t count;
-} sum;
+// Of a picture whose cells are pixels.
+photons_mean photons_sum;
 
 static sap_status add_pass(float* cells, int64_t first, int64_t count, int64_t all, int32_t pass) {
-    if (pass == 0 && sum.count != all) {
-        float* more = realloc(sum.cells, (size_t)all * 16);
+    photons_mean* sum = &photons_sum;
+    if (pass == 0 && sum->count != all) {
+        float* more = realloc(sum->cells, (size_t)all * 16);
         if (!more) return photons_no_memory();
-        sum.cells = more;
-        sum.count = all;
+        sum->cells = more;
+        sum->count = all;
     }
-    if (sum.count != all) return page_fail(SAP_ERROR_ARGUMENT, "There is no first pass yet.");
+    if (sum->count != all) return page_fail(SAP_ERROR_ARGUMENT, "There is no first pass yet.");
+    if (first == 0) sum->light = sum->changed = 0;
+    sum->pass = pass;
     for (int64_t i = 0; i < 4 * count; i++) {
-        float* to = &sum.cells[4 * first + i];
+        float* to = &sum->cells[4 * first + i];
+        const float before = pass ? *to / (float)pass : 0;
         *to = pass ? *to + cells[i] : cells[i];
         cells[i] = *to / (float)(pass + 1);
+        if (i % 4 == 3) continue;
+        sum->light += (double)cells[i];
+        sum->changed += fabs((double)cells[i] - (double)before);
     }
     return SAP_OK;
 }

@@ -1,7 +1,7 @@
 // Pictures with depth, for stories: where a place is seen, and the ray of a pixel.
 import { spaceCamera, spaceRay } from '../fields.js';
 import type { PageModule } from '../shell/module.js';
-import type { Point } from '../shell/story.js';
+import { shape, type Point } from '../shell/story.js';
 
 export type Place = readonly [number, number, number];
 const dot = (a: Place, b: Place): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -31,6 +31,32 @@ export class Lens {
     };
   }
 
+  line(over: SVGElement, from: Place, to: Place, style: string, width: number): void {
+    const [a, b] = [this.seen(from), this.seen(to)];
+    const ends = { x1: a.x, y1: a.y, x2: b.x, y2: b.y };
+    shape(over, 'line', { class: 'rim', ...ends, 'stroke-width': width + 3 });
+    shape(over, 'line', { class: style, ...ends, 'stroke-width': width });
+  }
+
+  dot(over: SVGElement, place: Place, style: string, r: number): void {
+    const { x, y } = this.seen(place);
+    shape(over, 'circle', { class: style, cx: x, cy: y, r });
+  }
+
+  area(over: SVGElement, corners: readonly Place[], style: string): void {
+    const points = corners.map((corner) => this.seen(corner));
+    shape(over, 'polygon', { class: style, points: points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ') });
+  }
+
+  // A disc about a place, at right angles to a normal.
+  disc(over: SVGElement, at: Place, normal: Place, radius: number, style: string): void {
+    const tangents = acrossOf(normal);
+    this.area(over, Array.from({ length: 33 }, (_, i) => {
+      const [c, s] = [Math.cos((i * Math.PI) / 16) * radius, Math.sin((i * Math.PI) / 16) * radius];
+      return [0, 1, 2].map((a) => at[a]! + c * tangents[0][a]! + s * tangents[1][a]!) as unknown as Place;
+    }), style);
+  }
+
   // Of a pixel of the canvas.
   ray(at: Point): number[] {
     const { width, height } = this.canvas;
@@ -48,4 +74,15 @@ export class Lens {
   toString(): string {
     return this.numbers.join(' ');
   }
+}
+
+// Two directions at right angles to one, and to each other.
+function acrossOf(normal: Place): [Place, Place] {
+  const least = normal.reduce((best, v, i) => (Math.abs(v) < Math.abs(normal[best]!) ? i : best), 0);
+  const axis: Place = [least === 0 ? 1 : 0, least === 1 ? 1 : 0, least === 2 ? 1 : 0];
+  const cross = (a: Place, b: Place): Place => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  const first = cross(normal, axis);
+  const length = Math.hypot(...first) || 1;
+  const one: Place = [first[0] / length, first[1] / length, first[2] / length];
+  return [one, cross(normal, one)];
 }

@@ -9,11 +9,12 @@ import { Telling } from './telling.js';
 import { cloudStory } from '../scenes/cloud_guide.js';
 import { compactionStory } from '../scenes/compaction_guide.js';
 import { isosurfaceStory } from '../scenes/isosurface_guide.js';
+import { photonsStory } from '../scenes/photons_guide.js';
 import { raysStory } from '../scenes/rays_guide.js';
 import { voronoiStory } from '../scenes/voronoi_guide.js';
 
 const stories: Record<string, (stage: Stage) => Story> = {
-  cloud: cloudStory, compaction: compactionStory, isosurface: isosurfaceStory, rays: raysStory, voronoi: voronoiStory,
+  cloud: cloudStory, compaction: compactionStory, isosurface: isosurfaceStory, photons: photonsStory, rays: raysStory, voronoi: voronoiStory,
 };
 const BY = 12; // CSS pixels that an arrow moves the pointer
 

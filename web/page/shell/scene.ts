@@ -109,7 +109,6 @@ export interface Scene {
   readonly suffixes: string; // the same for a file dialogue: ".csv,.ply"
   readonly files?: number; // that may be dropped at once: 1 or 2; without it 1
   readonly webgl1: boolean; // can do with a context of WebGL 1
-  readonly untold?: boolean; // has no story (story.ts)
   readonly animated: boolean; // has something that moves by itself: the shell shows a button to pause
   readonly controls: readonly Control[];
 

@@ -24,7 +24,6 @@ import { Theme } from './theme.js';
 const $ = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 const MOST_SIDE = 4096; // pixels of a drawing buffer
 const STORY = 'explain'; // the step of a scene's story, in the address
-const told = (scene: Scene): boolean => !scene.untold && !embedded; // a frame has no room for a story
 
 // The bundle of the stories and its styles, fetched when first asked for.
 let guide: Promise<typeof import('./guide.js')> | undefined;
@@ -119,7 +118,7 @@ export class Shell implements Host, Stage {
     const next = named ?? this.scenes[0]!;
     const sample = this.sampleFor(next, values[SAMPLE]);
     this.leaveDoor();
-    const step = told(next) ? values[STORY] : undefined;
+    const step = embedded ? undefined : values[STORY]; // a frame has no room for a story
     if (next === this.scene && this.running) {
       if (step) return this.explain(Number(step) - 1);
       this.leave();
@@ -298,7 +297,7 @@ export class Shell implements Host, Stage {
     $('searching').textContent = scene.search ?? 'search';
     $('pause').hidden = !scene.animated;
     $('open').hidden = !scene.accepts;
-    $('explain').hidden = !told(scene);
+    $('explain').hidden = embedded;
     $('open').title = scene.accepts && `Reads ${scene.accepts}; files can be dropped as well`;
     this.place.dataset['accepts'] = scene.accepts;
     $<HTMLAnchorElement>('whole').href = `./#${scene.name}`;

@@ -65,6 +65,16 @@ export function shape(into: Element, tag: string, attributes: Record<string, str
   return made;
 }
 
+// A curve of values by step, as far as they are known, over so many steps.
+export function chart(figure: SVGElement, values: readonly number[], steps: number, label: string): void {
+  const known = values.map((value, step) => ({ step, value })).filter(({ value }) => value !== undefined);
+  const most = Math.max(...known.map(({ value }) => value));
+  figure.setAttribute('viewBox', '0 0 300 120');
+  figure.setAttribute('aria-label', label);
+  shape(figure, 'line', { class: 'edge', x1: 0, y1: 110, x2: 300, y2: 110 });
+  shape(figure, 'polyline', { class: 'curve', points: known.map(({ step, value }) => `${((step / steps) * 290 + 5).toFixed(1)},${(110 - (value / most) * 100).toFixed(1)}`).join(' ') });
+}
+
 // Rows of numbers that a job gave, by name.
 export function rows<K extends string>(fields: Readonly<Record<K, number>>, buffer: ArrayBuffer): Record<K, number>[] {
   const numbers = new Float64Array(buffer);
