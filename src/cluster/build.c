@@ -49,28 +49,33 @@ static sap_status check_arguments(building* b, const sap_tree_options* options, 
     return SAP_OK;
 }
 
+static double coordinate(const sap_rows* rows, int64_t at) {
+    return rows->real_bits == 64 ? ((const double*)rows->coords)[at] : (double)((const float*)rows->coords)[at];
+}
+
 // Lists the rows that the tree is made of, and refuses those that no tree takes.
 static sap_status list_rows(building* b) {
-    const sap_rows* rows = &b->rows;
+    const sap_rows own = b->rows, *rows = &own; // a copy, which nothing that the loop writes can change
+    int32_t* order = b->cut.order;
+    int64_t given = 0;
     const double most = sap_largest_coordinate(rows->real_bits, rows->dims);
     for (int64_t i = 0; i < rows->count; i++) {
         const int64_t at = i * rows->stride;
         bool good = true, finite = true;
-        for (int32_t a = 0; a < rows->dims; a++) {
-            const double x = rows->real_bits == 64 ? ((const double*)rows->coords)[at + a]
-                                                   : (double)((const float*)rows->coords)[at + a];
-            good = good && fabs(x) <= most;
-            finite = finite && isfinite(x);
-        }
+        for (int32_t a = 0; a < rows->dims; a++) good &= fabs(coordinate(rows, at + a)) <= most;
         if (good) {
-            b->cut.order[b->cut.given++] = (int32_t)i;
-        } else if (b->options.drop_nonfinite && !finite) {
+            order[given++] = (int32_t)i;
+            continue;
+        }
+        for (int32_t a = 0; a < rows->dims; a++) finite &= isfinite(coordinate(rows, at + a)) != 0;
+        if (b->options.drop_nonfinite && !finite) {
             b->own.not_finite++;
         } else {
             const unsigned char* point = (const unsigned char*)rows->coords + (size_t)at * (size_t)rows->real_bits / 8;
             return sap_point_refuse(b->device, point, rows->dims, rows->real_bits, i);
         }
     }
+    b->cut.given = given;
     return SAP_OK;
 }
 

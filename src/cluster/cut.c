@@ -126,6 +126,38 @@ static uint64_t key_of(const level* l, const search* s, int32_t row, int32_t key
     return sap_cut_key(l->cut->rows, row, (s->axis + key) % dims);
 }
 
+// The smallest and the largest coordinates of some rows. If dims is known where this is compiled, they stay in registers.
+#define BOUND(real)                                                                                                    \
+    static inline void bound_##real(const sap_rows* rows, const int32_t* order, int64_t count, const int32_t dims,     \
+                                    real* low, real* high) {                                                           \
+        const real* coords = rows->coords;                                                                             \
+        const int64_t stride = rows->stride;                                                                           \
+        for (int32_t a = 0; a < dims; a++) low[a] = high[a] = coords[order[0] * stride + a];                           \
+        for (int64_t p = 1; p < count; p++) {                                                                          \
+            const real* x = coords + order[p] * stride;                                                                \
+            for (int32_t a = 0; a < dims; a++) {                                                                       \
+                low[a] = x[a] < low[a] ? x[a] : low[a];                                                                \
+                high[a] = x[a] > high[a] ? x[a] : high[a];                                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+BOUND(float)
+BOUND(double)
+
+typedef union corner {
+    float narrow[SAP_MAX_DIMS];
+    double wide[SAP_MAX_DIMS];
+} corner;
+
+static void bound(const sap_rows* rows, const int32_t* order, int64_t count, corner* low, corner* high) {
+    if (rows->real_bits == 64)
+        bound_double(rows, order, count, rows->dims, low->wide, high->wide);
+    else if (rows->dims == 3)
+        bound_float(rows, order, count, 3, low->narrow, high->narrow);
+    else
+        bound_float(rows, order, count, rows->dims, low->narrow, high->narrow);
+}
+
 // The box of some of a node's points, all of which are in question.
 static void find_box(void* context, int64_t part, int32_t worker) {
     const level* l = context;
@@ -134,14 +166,16 @@ static void find_box(void* context, int64_t part, int32_t worker) {
     uint64_t* box = l->partial + part * 2 * dims;
     (void)worker;
     memset(box, 255, 2 * (size_t)dims * sizeof *box);
-    for (int64_t p = rows.from; p < rows.end; p++) {
-        const int32_t row = l->cut->order[p];
-        l->tied[p] = row;
-        for (int32_t a = 0; a < dims; a++) {
-            const uint64_t key = sap_cut_key(l->cut->rows, row, a);
-            if (key < box[a]) box[a] = key;
-            if (~key < box[dims + a]) box[dims + a] = ~key;
-        }
+    if (rows.from == rows.end) return;
+    const int32_t* order = l->cut->order + rows.from;
+    corner low, high;
+    memcpy(l->tied + rows.from, order, (size_t)(rows.end - rows.from) * sizeof *order);
+    bound(l->cut->rows, order, rows.end - rows.from, &low, &high);
+    const sap_rows lows = {&low, 1, dims, dims, l->cut->rows->real_bits},
+                   highs = {&high, 1, dims, dims, lows.real_bits};
+    for (int32_t a = 0; a < dims; a++) {
+        box[a] = sap_cut_key(&lows, 0, a);
+        box[dims + a] = ~sap_cut_key(&highs, 0, a);
     }
 }
 
@@ -260,8 +294,12 @@ static void keep_tied(void* context, int64_t part, int32_t worker) {
     const binning b = binning_of(l, rows.s);
     const int64_t bin = rows.s->bin;
     int64_t kept = rows.from;
-    for (int64_t p = rows.from; p < rows.end; p++)
-        if (bin_of(&b, l->tied[p]) == bin) l->tied[kept++] = l->tied[p];
+    int32_t* tied = l->tied;
+    for (int64_t p = rows.from; p < rows.end; p++) { // without branches, as nobody can foretell what is kept
+        const int32_t row = tied[p];
+        tied[kept] = row;
+        kept += bin_of(&b, row) == bin;
+    }
     l->kept[part] = kept - rows.from;
 }
 
@@ -426,8 +464,9 @@ static sap_status share_ties(level* l) {
 
 // ---- Halves
 
-static bool goes_left(const level* l, const search* s, int32_t row, int64_t* taken) {
-    for (int32_t key = s->from; key < s->to; key++) {
+// By the keys from `from` on.
+static bool goes_left(const level* l, const search* s, int32_t from, int32_t row, int64_t* taken) {
+    for (int32_t key = from; key < s->to; key++) {
         const uint64_t own = key_of(l, s, row, key);
         if (own != s->key[key]) return own < s->key[key];
     }
@@ -445,15 +484,22 @@ static stretch half_stretch_of(const level* l, int64_t part) {
 static void divide(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const stretch rows = half_stretch_of(l, part);
-    int32_t* order = l->cut->order;
+    const search* s = rows.s;
+    const sap_rows points = *l->cut->rows;
+    const bool by_coordinate = s->from < s->to && s->from < points.dims; // which most of them differ in
+    const int32_t axis = (s->axis + s->from) % points.dims;
+    const uint64_t median = by_coordinate ? s->key[s->from] : 0;
+    int32_t *order = l->cut->order, *moved = l->moved;
     int64_t left = rows.from, right = left, taken = 0;
     (void)worker;
     for (int64_t p = rows.from; p < rows.end; p++) {
         const int32_t row = order[p];
-        if (goes_left(l, rows.s, row, &taken))
-            order[left++] = row;
-        else
-            l->moved[right++] = row;
+        const uint64_t own = by_coordinate ? sap_cut_key(&points, row, axis) : 0;
+        const bool goes = own != median ? own < median : goes_left(l, s, s->from + by_coordinate, row, &taken);
+        order[left] = row; // without branches, as nobody can foretell the half
+        moved[right] = row;
+        left += goes;
+        right += !goes;
     }
     l->kept[part] = left - rows.from;
 }

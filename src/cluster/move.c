@@ -65,6 +65,14 @@ static const unsigned char* point_of(const moving* m, int32_t row) {
     return (const unsigned char*)rows->coords + (size_t)row * (size_t)rows->stride * (size_t)rows->real_bits / 8;
 }
 
+// A point's coordinates. What most points have is no call.
+static void copy_point(const moving* m, unsigned char* to, const unsigned char* point) {
+    if (m->width == 3 * sizeof(float))
+        memcpy(to, point, 3 * sizeof(float));
+    else
+        memcpy(to, point, m->width);
+}
+
 // Points from number `from` to `to` - 1 of those that leave: rank by rank, as in the order of the cut, but for those that
 // stay.
 static void pack(void* context, int64_t from, int64_t to, int32_t worker) {
@@ -79,7 +87,7 @@ static void pack(void* context, int64_t from, int64_t to, int32_t worker) {
         if (r == m->tree->comm->rank) rows += m->cut->given - m->sent;
         for (int64_t p = from > first ? from - first : 0; p < end; p++) {
             const int64_t id = id_of(m, rows[first + p]);
-            memcpy(coords + (size_t)p * m->width, point_of(m, rows[first + p]), m->width);
+            copy_point(m, coords + (size_t)p * m->width, point_of(m, rows[first + p]));
             memcpy(ids + (size_t)p * sizeof id, &id, sizeof id);
         }
     }
@@ -145,7 +153,7 @@ static void copy_coords(const moving* m, int32_t i, unsigned char* coords) {
         const part p = next_part(m, i, r, &at);
         const size_t bytes = (size_t)p.count * m->width;
         for (int64_t n = 0; n < p.count && p.rows; n++)
-            memcpy(coords + (size_t)n * m->width, point_of(m, p.rows[n]), m->width);
+            copy_point(m, coords + (size_t)n * m->width, point_of(m, p.rows[n]));
         if (p.count && !p.rows) memcpy(coords, p.coords, bytes);
         coords += bytes;
     }
