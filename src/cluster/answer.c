@@ -69,26 +69,44 @@ double sap_cluster_bound(const sap_cluster_asking* a, int64_t row) {
     return last < a->limit2 ? last : a->limit2; // infinite where neighbours are missing
 }
 
+// How many of either list are among the k nearest is found from the front; then these are merged from the back, in place.
+#define MERGE(real)                                                                                                    \
+    static inline bool before_##real(real x, int64_t x_id, real y, int64_t y_id) {                                     \
+        return x < y || (x == y && x_id < y_id);                                                                       \
+    }                                                                                                                  \
+    static void merge_##real(int64_t* own, real* near, int32_t k, const int64_t* ids, const real* distance2,           \
+                             int32_t count) {                                                                          \
+        int32_t kept = 0, taken = 0;                                                                                   \
+        while (kept + taken < k) {                                                                                     \
+            const bool some = taken < count && ids[taken] >= 0;                                                        \
+            if (some && (own[kept] < 0 || before_##real(distance2[taken], ids[taken], near[kept], own[kept])))         \
+                taken++;                                                                                               \
+            else if (own[kept] >= 0)                                                                                   \
+                kept++;                                                                                                \
+            else                                                                                                       \
+                break;                                                                                                 \
+        }                                                                                                              \
+        while (taken > 0) {                                                                                            \
+            const int32_t to = kept + taken - 1;                                                                       \
+            const bool is_own =                                                                                        \
+                kept > 0 && before_##real(distance2[taken - 1], ids[taken - 1], near[kept - 1], own[kept - 1]);        \
+            own[to] = is_own ? own[kept - 1] : ids[taken - 1];                                                         \
+            near[to] = is_own ? near[kept - 1] : distance2[taken - 1];                                                 \
+            kept -= is_own;                                                                                            \
+            taken -= !is_own;                                                                                          \
+        }                                                                                                              \
+    }
+MERGE(float)
+MERGE(double)
+
 void sap_cluster_merge(const sap_cluster_asking* a, int64_t row, const int64_t* ids, const void* distance2,
                        int32_t count) {
     int64_t* own = sap_cluster_ids(&a->into, row);
-    void* distances = sap_cluster_distances(&a->into, row);
-    for (int32_t n = 0; n < count && ids[n] >= 0; n++) {
-        const double x = distance_at(a, distance2, n);
-        int32_t to = a->k;
-        while (to > 0) {
-            const double y = distance_at(a, distances, to - 1);
-            if (own[to - 1] >= 0 && (y < x || (y == x && own[to - 1] < ids[n]))) break;
-            to--;
-        }
-        if (to == a->k) return; // those that follow belong behind it
-        for (int32_t i = a->k - 1; i > to; i--) {
-            own[i] = own[i - 1];
-            set_distance(a, distances, i, distance_at(a, distances, i - 1));
-        }
-        own[to] = ids[n];
-        set_distance(a, distances, to, x);
-    }
+    void* near = sap_cluster_distances(&a->into, row);
+    if (a->tree->real_bits == 64)
+        merge_double(own, near, a->k, ids, distance2, count);
+    else
+        merge_float(own, near, a->k, ids, distance2, count);
 }
 
 // ---- What a thread has found goes to its rows
@@ -135,9 +153,11 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
         } else {
             if (a->into.ids) {
                 int64_t* ids = sap_cluster_ids(&a->into, row);
+                // Without branches: -1 stays.
                 if (name < 0)
-                    for (int32_t j = 0; j < k; j++) ids[j] = places[j] < 0 ? -1 : names[places[j]];
-                else // without branches: -1 stays
+                    for (int32_t j = 0; j < k; j++)
+                        ids[j] = names[places[j] < 0 ? 0 : places[j]] | -(int64_t)(places[j] < 0);
+                else
                     for (int32_t j = 0; j < k; j++) ids[j] = (name + places[j]) | -(int64_t)(places[j] < 0);
             }
             if (a->into.distance2) memcpy(sap_cluster_distances(&a->into, row), distance2, row_bytes);

@@ -184,17 +184,19 @@ static double limit_at(const sap_rows* limits, int64_t i) {
 static sap_status answer_others(const sap_route* route, replies* w) {
     const sap_cluster_tree* tree = route->tree;
     sap_status status = SAP_OK;
-    w->ask.merge = true;
+    w->ask.merge = tree->piece_count > 1; // of a rank's only subtree whoever asks has seen that its box is near
     SAP_ASSERT(w->ask.tree && w->lengths);
-    for (int64_t i = 0; i < route->received; i++) sap_cluster_clear(&w->ask, i);
+    for (int64_t i = 0; i < route->received && w->ask.merge; i++) sap_cluster_clear(&w->ask, i);
     for (int32_t p = 0; p < tree->piece_count && status == SAP_OK; p++) {
         w->asked.queries.count = 0;
         for (int64_t i = 0; i < route->received; i++) {
             const void* coords = sap_route_coords(&route->came, i);
-            const double limit2 = limit_at(&route->beside, i), last = sap_cluster_bound(&w->ask, i);
+            const double limit2 = limit_at(&route->beside, i);
+            const double last = w->ask.merge ? sap_cluster_bound(&w->ask, i) : limit2;
             const double bound2 = last < limit2 ? last : limit2;
-            if (sap_cluster_top_distance2(&tree->top, tree->pieces[p].subtree, coords) <= bound2)
-                add(&w->asked, coords, i, bound2);
+            const bool near =
+                !w->ask.merge || sap_cluster_top_distance2(&tree->top, tree->pieces[p].subtree, coords) <= bound2;
+            if (near) add(&w->asked, coords, i, bound2);
         }
         status = sap_cluster_answer(&w->ask, p, &w->asked.queries, w->asked.rows);
     }

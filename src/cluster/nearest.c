@@ -18,7 +18,6 @@ typedef struct calling {
     sap_border_table own;  // this rank's queries, or its points
     sap_border_table came; // queries of other ranks that lie in this rank's part
     sap_route away;        // this rank's queries that do not
-    int32_t* to;           // [own queries] the ranks in whose parts they lie
     sap_scratch lists, rows, homes, records;
 } calling;
 
@@ -78,15 +77,13 @@ static sap_status place_queries(calling* c) {
     const int64_t count = c->own.queries.count;
     const size_t each = sap_align((size_t)count * sizeof(int32_t));
     if (c->tree->comm->size == 1) return SAP_OK; // they lie in its only subtree
-    if (!sap_scratch_take(c->tree->device, 2 * each + (size_t)count + 1, &c->lists)) return no_memory(c, count);
-    c->own.ask.crosses = c->lists.memory + 2 * each;
+    if (!sap_scratch_take(c->tree->device, each + (size_t)count + 1, &c->lists)) return no_memory(c, count);
+    c->own.ask.crosses = c->lists.memory + each;
     memset(c->own.ask.crosses, 0, (size_t)count);
     if (c->own.is_points) return SAP_OK; // they are where they are
     c->own.home = (int32_t*)(void*)c->lists.memory;
-    c->to = (int32_t*)(void*)(c->lists.memory + each);
     sap_cluster_top_find(top, &c->own.queries, c->own.home);
-    for (int64_t q = 0; q < count; q++) c->to[q] = top->owners[c->own.home[q]];
-    return sap_route_open(c->tree, &c->own.queries, c->to, &c->away);
+    return sap_route_open(c->tree, &c->own.queries, c->own.home, &c->away);
 }
 
 static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, void* distance2) {
