@@ -2,7 +2,7 @@
 # Builds the benchmark and runs it, with scipy and gnuplot where they are; installs nothing.
 #   bench/run.sh [--build FOLDER] [options of sapwood_bench]              default folder: build/release
 #   bench/run.sh rays [--build FOLDER] [options of sapwood_rays_bench]    rays, beside Embree
-#   bench/run.sh ranks [--build FOLDER] [options of sapwood_ranks_bench]  one tree over ranks, beside one without
+#   bench/run.sh ranks [--build FOLDER] [options of sapwood_ranks_bench]  one tree over ranks, beside one without; threads, then MPI
 #   bench/run.sh pyramids [--build FOLDER] [options of sapwood_pyramids_bench]    compaction on OpenGL ES
 #   bench/run.sh gl [--build FOLDER] [options of sapwood_gl_bench]        pictures in shaders of OpenGL ES
 #   bench/run.sh gl-walks [--build FOLDER] [options of sapwood_gl_walks_bench]    the ways of that search beside each other
@@ -78,7 +78,12 @@ if [ "$target" = sapwood_pyramids_bench ]; then
     exec "$program" --out "$out/pyramids" "${arguments[@]}"
 fi
 
-case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_ranks_bench | sapwood_scale_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
+if [ "$target" = sapwood_ranks_bench ]; then
+    "$program" "${arguments[@]}"
+    echo
+    exec "$top/bench/ranks_mpi.sh" "$build" "${arguments[@]}"
+fi
+case $target in sapwood_gl_rays_bench | sapwood_gl_walks_bench | sapwood_scale_bench | sapwood_gl_surfaces_bench | sapwood_gl_compact_bench) exec "$program" "${arguments[@]}" ;; esac
 if [ "$target" = sapwood_gl_bench ]; then exec "$program" --csv "$out/gl.csv" "${arguments[@]}"; fi
 
 # Debian's modules are seen by Debian's interpreter only.
