@@ -48,7 +48,7 @@ static void clear(sap_cuda_call* call, const sap_tree* tree) {
         sap_cuda_launch(call, empty_boxes<double>, one, *tree);
 }
 
-static size_t walk_bytes(const sap_tree_shape* s) {
+size_t sap_cuda_walk_bytes(const sap_tree_shape* s) {
     int64_t nodes = s->kind == SAP_TREE_BALANCED ? 2 * s->leaves : s->nodes;
     return (size_t)nodes * (size_t)sap_walk_box_reals(s->dims, s->real_bits) * sap_real_bytes(s);
 }
@@ -83,7 +83,7 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     make_device_bad(call);
     if (call->status != SAP_OK) return;
     sap_cuda_tree* beside = sap_cuda_tree_of(tree);
-    size_t need = shape->bytes + SAP_ALIGNMENT, boxes = walk_bytes(shape);
+    size_t need = shape->bytes + SAP_ALIGNMENT, boxes = sap_cuda_walk_bytes(shape);
     void *new_arrays = NULL, *new_boxes = NULL;
     if (need > tree->memory.allocated) new_arrays = sap_cuda_allocate(call, need);
     if (boxes > beside->boxes_bytes) new_boxes = sap_cuda_allocate(call, boxes);

@@ -14,7 +14,7 @@
 #include "tree/layout.h"
 
 typedef struct sap_cuda_tree { // tree->beside
-    void* boxes;               // on the GPU
+    void* boxes;               // on the GPU; a build of a balanced tree uses this memory, too
     size_t boxes_bytes;        // allocated
     int64_t* bad;              // on the GPU: the first bad row of the last build, or INT64_MAX. If there is
                                // one, the tree must not be read: searches answer as for an empty tree
@@ -38,6 +38,8 @@ static __host__ __device__ __forceinline__ int64_t sap_cuda_leaf_rank(const sap_
 // Makes room for the arrays of `shape` (reusing what is there), takes the shape on and clears the gaps between arrays.
 // Also sets up tree->beside. Everything happens in stream order.
 void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape);
+// Bytes of the walk boxes.
+size_t sap_cuda_walk_bytes(const sap_tree_shape* shape);
 // Computes the walk boxes from the arrays.
 void sap_cuda_tree_boxes(sap_cuda_call* call, sap_tree* tree);
 // Fails the call over the first row with a coordinate that no tree takes (SAP_ERROR_NOT_FINITE), unless the options leave

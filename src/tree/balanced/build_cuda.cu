@@ -76,12 +76,42 @@ static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins
     return (size_t)(at - memory);
 }
 
+// What the levels above the subtrees need beside the tree. It lies where the walk boxes will be, as far as there is room:
+// the work, if all of it fits, and the last ids of buffer 0, which the subtrees read before there are walk boxes.
+typedef struct level_memory {
+    int64_t bins;
+    size_t work, scratch; // bytes; the latter of other memory
+    bool work_is_spare;
+    int64_t spare_ids;
+    unsigned char *own, *spare; // the other memory, and that of the walk boxes
+} level_memory;
+
+template <typename real> static level_memory plan_levels(const sap_cuda_build& b, const sap_tree_shape& shape) {
+    level_memory m;
+    top_work<real> measured;
+    memset((void*)&m, 0, sizeof m);
+    m.bins = most_bins(b.count, b.dims, sizeof(real), b.top);
+    m.work = lay_out_work<real>(&measured, b.dims, b.top, m.bins, NULL);
+    size_t spare = sap_cuda_walk_bytes(&shape);
+    m.work_is_spare = m.work <= spare;
+    if (m.work_is_spare) spare -= m.work;
+    m.spare_ids = (int64_t)(spare / sizeof(int32_t));
+    if (m.spare_ids > b.points.pitch) m.spare_ids = b.points.pitch;
+    m.scratch = (m.work_is_spare ? 0 : m.work) + (size_t)b.points.pitch * (size_t)b.dims * sizeof(real) +
+                (size_t)(b.points.pitch - m.spare_ids) * sizeof(int32_t);
+    return m;
+}
+
 // Buffer 1 lies where the leaves will be: the last move above the subtrees writes buffer 0.
-template <typename real> static void lay_out_points(sap_cuda_build* b, void* scratch) {
+template <typename real> static void lay_out_points(sap_cuda_build* b, const level_memory& m) {
+    const size_t coords = (size_t)b->points.pitch * (size_t)b->dims * sizeof(real);
+    unsigned char *own = m.own + (m.work_is_spare ? 0 : m.work), *leaves = b->tree.arrays + b->tree.shape.block_at;
+    unsigned char* rest = m.spare + (m.work_is_spare ? m.work : 0);
+    const sap_cuda_ids ids[2] = {{(int32_t*)(own + coords), (int32_t*)rest, (uint32_t)(b->points.pitch - m.spare_ids)},
+                                 {(int32_t*)(leaves + coords), NULL, UINT32_MAX}};
     for (int i = 0; i < 2; i++) {
-        unsigned char* start = i ? b->tree.arrays + b->tree.shape.block_at : (unsigned char*)scratch;
-        b->points.coords[i] = start;
-        b->points.ids[i] = (int32_t*)(start + (size_t)b->points.pitch * (size_t)b->dims * sizeof(real));
+        b->points.coords[i] = i ? leaves : own;
+        b->points.ids[i] = ids[i];
     }
 }
 
@@ -136,7 +166,7 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         stage.from = (const real*)(rows ? b.points.rows : b.points.coords[target ^ 1]);
         stage.row_step = rows ? b.points.stride : 1;
         stage.axis_step = rows ? 1 : b.points.pitch;
-        stage.from_ids = rows ? NULL : b.points.ids[target ^ 1];
+        if (!rows) stage.from_ids = b.points.ids[target ^ 1];
         stage.root_level = b.top * move / moves;
         const int end = b.top * (move + 1) / moves;
         for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
@@ -145,13 +175,13 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
     }
 }
 
-// Launches of all that comes before the subtrees, with the work and the scratch points in the memory given.
+// Launches of all that comes before the subtrees, in the memory given.
 template <typename real, int dims>
-static void build_levels(sap_cuda_call* call, sap_cuda_build* b, int64_t bins, unsigned char* memory, void* points) {
+static void build_levels(sap_cuda_call* call, sap_cuda_build* b, const level_memory& m) {
     top_work<real> work;
     real most = (real)sap_largest_coordinate(b->tree.shape.real_bits, b->dims);
-    lay_out_work<real>(&work, b->dims, b->top, bins, memory);
-    lay_out_points<real>(b, points);
+    lay_out_work<real>(&work, b->dims, b->top, m.bins, m.work_is_spare ? m.spare : m.own);
+    lay_out_points<real>(b, m);
     sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
     sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
     sap_cuda_launch(call, build_bounds<real>, scan, *b, work, most);
@@ -169,20 +199,15 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
     size_t bytes = 0;
     b->top = 0;
     while (!bottom_fits<real, dims>(call->cuda, *b, *shape, b->top, &capacity, &bytes)) b->top++;
-    unsigned char* work = NULL;
-    void* points = NULL;
-    int64_t bins = most_bins(b->count, b->dims, sizeof(real), b->top);
-    if (b->top > 0) {
-        top_work<real> measured;
-        work = (unsigned char*)sap_cuda_take(call, lay_out_work<real>(&measured, b->dims, b->top, bins, NULL));
-        points = sap_cuda_take(call, (size_t)b->points.pitch * (sizeof(int32_t) + (size_t)b->dims * sizeof(real)));
-    }
+    level_memory memory = plan_levels<real>(*b, *shape);
+    if (b->top > 0) memory.own = (unsigned char*)sap_cuda_take(call, memory.scratch);
     sap_cuda_tree_reserve(call, tree, shape);
     if (call->status != SAP_OK) return;
+    memory.spare = (unsigned char*)sap_cuda_tree_of(tree)->boxes;
     b->tree = *tree;
     b->bad = sap_cuda_tree_of(tree)->bad;
     b->device_bad = call->waits ? NULL : call->cuda->bad;
-    if (b->top > 0) build_levels<real, dims>(call, b, bins, work, points);
+    if (b->top > 0) build_levels<real, dims>(call, b, memory);
     const int64_t subtrees = (int64_t)1 << b->top;
     if constexpr (has_sorted<real, dims>()) {
         const sap_cuda_grid grid = {subtrees, SORTED_THREADS, bytes, false};

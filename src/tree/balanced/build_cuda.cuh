@@ -20,13 +20,22 @@
 #include "tree/order_cuda.cuh"
 #include "tree/tree_cuda.h"
 
+// The ids of points, by rank: those from `border` on lie elsewhere.
+typedef struct sap_cuda_ids {
+    int32_t *first, *rest;
+    uint32_t border;
+    __device__ __forceinline__ int32_t& operator[](int64_t rank) const {
+        return (uint32_t)rank < border ? first[rank] : rest[(uint32_t)rank - border];
+    }
+} sap_cuda_ids;
+
 // Where a build reads and writes, for both kernels. Points lie as a structure of arrays: axis a from element a*pitch.
 typedef struct sap_cuda_points {
     const void* rows; // real[][stride], as the caller gave them
     int64_t stride;
     const int32_t* keep; // the rows to build over; NULL: all
     void* coords[2];     // real[dims][pitch]
-    int32_t* ids[2];     // [pitch]
+    sap_cuda_ids ids[2]; // [pitch]
     int64_t pitch;
 } sap_cuda_points;
 

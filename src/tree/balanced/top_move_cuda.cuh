@@ -72,9 +72,9 @@ static __device__ __forceinline__ void top_take_room(const top_block<real, dims>
 }
 
 // Writes a tile's points, a column of them, to their ranks.
-template <typename type, typename real, int dims>
-static __device__ __forceinline__ void top_write_column(const top_tile<real, dims>& t, const type* column, type* to,
-                                                        int count) {
+template <typename type, typename real, int dims, typename to_type>
+static __device__ __forceinline__ void top_write_column(const top_tile<real, dims>& t, const type* column,
+                                                        const to_type& to, int count) {
 #pragma unroll 4
     for (int i = (int)threadIdx.x; i < count; i += TOP_THREADS) to[t.delta[t.child[i]] + i] = column[i];
 }

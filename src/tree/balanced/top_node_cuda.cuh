@@ -116,9 +116,9 @@ template <typename real, int dims> struct top_tile {
 template <typename real> struct top_stage {
     const real* from; // coordinate a of rank i: from[i * row_step + a * axis_step]
     int64_t row_step, axis_step;
-    const int32_t* from_ids; // NULL: ids are ranks
+    sap_cuda_ids from_ids; // none: ids are ranks
     real* to;
-    int32_t* to_ids;
+    sap_cuda_ids to_ids;
     int root_level, level; // of the nodes whose points lie together; of those that are split, or to which points move
     int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
     int teams;             // nodes a block that resolves them
@@ -144,7 +144,7 @@ template <typename real, int dims> struct top_block {
         return stage->from + (i * stage->row_step + axis * stage->axis_step);
     }
     __device__ __forceinline__ int32_t id(unsigned int i) const {
-        return stage->from_ids ? stage->from_ids[i] : (int32_t)i;
+        return stage->from_ids.first ? stage->from_ids[i] : (int32_t)i;
     }
     __device__ __forceinline__ real* to(int axis, int64_t i) const {
         return stage->to + axis * build->points.pitch + i;
