@@ -70,7 +70,8 @@ enum { BLOCK = 64 }; // cells, so those of a node of level 3
 
 // How many triangles each of the 256 cases has: the library's own surface of each.
 static sap_status list_cases(uint8_t triangles[256]) {
-    for (int bits = 0; bits < 256; bits++) {
+    static bool listed; // all of them: there may have been no memory midway
+    for (int bits = 0; bits < 256 && !listed; bits++) {
         float values[8];
         sap_isosurface* surface = NULL;
         for (int c = 0; c < 8; c++) values[c] = (float)(bits >> c & 1);
@@ -81,6 +82,7 @@ static sap_status list_cases(uint8_t triangles[256]) {
         triangles[bits] = (uint8_t)surface->mesh.triangle_count;
         sap_isosurface_free(surface);
     }
+    listed = true;
     return SAP_OK;
 }
 
@@ -202,7 +204,7 @@ PAGE_EXPORT sap_status job_isosurface_cube(page_job* job) {
     memset(job->number, 0, sizeof job->number);
     for (int i = 0; i < 3; i++) job->number[ISOSURFACE_CUBE_X + i] = -1;
     if (!held->volume.values || !page_cpu()) return page_fail(SAP_ERROR_ARGUMENT, "There is no volume yet.");
-    sap_status status = triangles[1] ? SAP_OK : list_cases(triangles);
+    sap_status status = list_cases(triangles);
     if (status == SAP_OK) status = count_all(triangles);
     job->number[ISOSURFACE_CUBE_LEVEL] = (double)held->level;
     job->number[ISOSURFACE_CUBE_SAMPLES] = (double)(size[0] * size[1] * size[2]);
