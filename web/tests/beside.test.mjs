@@ -355,6 +355,12 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     assert.equal((await texts(page))[9], `Level ${step - 1}`);
   });
 
+  for (const [step, then] of [[18, 18], [21, 0], [undefined, 0]])
+    inTab(`compaction of 64³ plays from step ${step ?? 'that no address tells'}`, 'compaction', { motion: 'no-preference', values: { size: 64, ...(step && { step }) } }, async (page) => {
+      await page.waitForFunction(() => window.sapwood?.running);
+      assert.equal(await page.evaluate(() => window.sapwood.values.step), then);
+    });
+
   for (const form of ['vec4', 'plain'])
     inTab(`four sums of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
       await idle(page);

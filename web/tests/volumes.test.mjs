@@ -167,6 +167,14 @@ const flows = {
     assert.match(await reader.verify(), good);
     assert.match(await reader.take('same.npy', npy([16, 16, 16], '<f4', new Float32Array(4096).fill(3))), /Every sample of this volume is 3/);
     assert.match(await reader.verify(), good);
+    // What is drawn beside the picture leaves the form whole, also when the picture is drawn anew.
+    assert.match(await reader.take('ball.raw', ball), /Neither the name nor the length of ball\.raw says its size/);
+    await reader.slide('key', 7);
+    for (const [i, side] of [20, 24, 28].entries()) await reader.tab.fill(`.volume-form fieldset label:nth-child(${i + 1}) input`, String(side));
+    await reader.tab.click('.volume-form button');
+    await reader.rest();
+    assert.match(await reader.status(), /^ball\.raw, resampled: 3,534 of 32,768 cells kept/);
+    assert.deepEqual(await reader.tab.$$eval('#details > *', (all) => all.map((one) => one.getAttribute('class'))), ['volume-form', 'way-text', 'guide-figure', 'way']);
   },
 
   async isosurface(reader, address) {

@@ -24,7 +24,7 @@ const forms = ['vec4', 'plain', 'float'] as const;
 
 const { list: LIST, nothing: NOTHING } = compactionLevel;
 const SECONDS_A_STEP = 2.4; // time to read what it says
-const [FIRST, WHOLE] = ['16', 15]; // samples on a side at first; all steps of these
+const [FIRST, WHOLE] = ['16', 25]; // samples on a side at first; the last step of the most samples, beyond or at that of any
 type Area = Record<keyof typeof compactionArea, number>;
 
 export function compaction(): Scene {
@@ -44,7 +44,7 @@ export function compaction(): Scene {
   let dropped = ''; // the name of the volume that takes the place of a shape
   let making = 0; // volumes that were asked for
   let taken = 0; // the one that is in the context
-  let last = WHOLE; // the last step, of the pyramid before
+  let last = Infinity; // the last step, of the pyramid before
 
   const check = (status: number) => {
     if (status !== 0) throw new SceneError(sentence(module));
@@ -204,13 +204,13 @@ export function compaction(): Scene {
   }
 
   function showWords() {
-    const details = host.details;
-    if (!details.firstChild) {
+    const { details } = host; // a raw volume's form may stand there, too
+    if (!details.querySelector('.way')) {
       details.append(element('p', { class: 'way-text' }));
       shape(details, 'svg', { class: 'guide-figure', role: 'img' });
       details.append(element('ol', { class: 'way', 'aria-label': 'A key’s way down the pyramid' }));
     }
-    const [words, figure, list] = [...details.children];
+    const [words, figure, list] = ['.way-text', '.guide-figure', '.way'].map((which) => details.querySelector(which));
     words!.textContent = tellPointed() || tellStep();
     const key = keyNow();
     const { way: passed, step } = shown();
@@ -286,7 +286,7 @@ export function compaction(): Scene {
     share: { first: 1 << 19, least: 1 << 16, most: 1 << 24 }, // cells to mark
     controls: [
       { kind: 'choice', id: 'view', label: 'View', key: 'w', initial: 'steps', options: [{ value: 'steps', label: 'Step by step' }, { value: 'live', label: 'Live' }], help: 'Step by step, or all at once while the level moves.' },
-      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: 21, initial: WHOLE, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
+      { kind: 'slider', id: 'step', label: 'Step', least: 0, most: WHOLE, initial: WHOLE, shown: (v) => v.view === 'steps', help: 'Samples, cells, level by level up; then a key’s way down, and the list.' },
       { kind: 'slider', id: 'key', label: 'Key', least: 0, most: 128 ** 3, initial: 200, help: 'The entry of the list whose way is shown.' },
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
@@ -300,9 +300,10 @@ export function compaction(): Scene {
       host = given;
       module = given.module;
       ready = false;
+      last = Infinity;
       before = host.seconds;
-      if (!host.paused && number('step') >= WHOLE) host.set('step', 0); // from the beginning
       await makeVolume();
+      if (ready && !host.paused && number('step') >= last) host.set('step', 0); // from the beginning
     },
     stop() {
       making++;
