@@ -334,6 +334,55 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     assert.ok(!(await page.locator('.guide-over').isVisible()), 'without sites there is no search');
   });
 
+  inTab('beside sites that move a search is told now and then, and only to who looks', 'voronoi', { motion: 'no-preference', values: { sites: 500, motion: 1 } }, async (page) => {
+    await page.waitForFunction(() => window.sapwood?.running);
+    const box = await page.locator('canvas').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.waitForSelector('.beside .guide-figure > *');
+    // Searches that are told within two seconds, and pictures.
+    const counted = () => page.evaluate(async () => {
+      const { scene } = window.sapwood;
+      const counts = { told: 0, pictures: 0 };
+      const frame = scene.frame;
+      window.sapwood.call = function (name, numbers) {
+        if (name === 'voronoi_told') counts.told++;
+        return Object.getPrototypeOf(this).call.call(this, name, numbers);
+      };
+      scene.frame = function (share) {
+        counts.pictures++;
+        return frame.call(this, share);
+      };
+      await new Promise((done) => setTimeout(done, 2000));
+      delete window.sapwood.call;
+      delete scene.frame;
+      return counts;
+    });
+    const looked = await counted();
+    assert.ok(looked.told >= 1 && looked.told <= 9, JSON.stringify(looked));
+    await page.locator('#about').hover();
+    const left = await counted();
+    assert.equal(left.told, 0);
+    assert.ok(left.pictures > 0, 'while sites move on');
+    await page.locator('.beside').hover();
+    assert.ok((await counted()).told >= 1);
+    await page.locator('#about').hover();
+    await page.evaluate(() => window.sapwood.canvas.focus());
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.beside', { state: 'detached' });
+  });
+
+  inTab('too many sites that move are told of when they stand still', 'voronoi', { motion: 'no-preference', values: { sites: 51000, motion: 1 } }, async (page) => {
+    await page.waitForFunction(() => window.sapwood?.running);
+    await page.locator('canvas').hover();
+    await page.waitForFunction(() => window.sapwood.scene.searched);
+    assert.equal(await page.evaluate(() => window.sapwood.scene.told()), undefined);
+    await page.keyboard.press('p');
+    await told(page);
+    await isTheWalk(page);
+    await page.keyboard.press('p');
+    await page.waitForSelector('.beside', { state: 'detached' });
+  });
+
   inTab('compaction opens small, and plays slowly', 'compaction', { motion: 'no-preference' }, async (page) => {
     await page.waitForFunction(() => window.sapwood?.running);
     assert.equal(await page.evaluate(() => window.sapwood.values.size), '16');

@@ -11,6 +11,7 @@ import { named, placed, stride } from '../shell/named.js';
 import { count, plural } from '../shell/words.js';
 import { controls } from './voronoi_controls.js';
 
+const MOST_MOVING = 50_000; // sites whose search is told while they move: it copies the tree from the GPU
 const REACH = 14; // CSS pixels from a site within which it is taken hold of
 
 type Chosen = Record<keyof typeof voronoiChosen, number>;
@@ -237,7 +238,7 @@ class Voronoi implements Scene {
       if (this.compact && host.values['view'] === 'work') host.say('The compact search counts no nodes: its work is not shown.');
     } else if (id === 'x' || id === 'y' || id === 'zoom' || id === 'near') {
       this.again();
-    } else if (id !== 'motion' && id !== 'tool') {
+    } else if (id !== 'tool') {
       host.redraw();
     }
   }
@@ -357,7 +358,8 @@ class Voronoi implements Scene {
 
   told(): { x: number; y: number } | null | undefined {
     const { searched: at } = this;
-    if (!at || this.compact || !this.host.values['search']) return undefined;
+    const { values, paused } = this.host;
+    if (!at || this.compact || !values['search'] || (values['motion'] && !paused && this.total > MOST_MOVING)) return undefined;
     const busy = !this.total || this.held >= 0 || this.panning;
     return busy ? null : { x: Math.min(this.width - 1, Math.floor(at.x)), y: Math.min(this.height - 1, Math.floor(at.y)) };
   }
@@ -445,7 +447,7 @@ class Voronoi implements Scene {
       this.held = nearest ? nearest.id : -1;
       this.host.say(nearest ? `Holding site ${count(nearest.id)}: the arrows move it, the space bar lets it go.` : 'Let go.');
       this.point(at, true);
-    } else if (key === 'Escape' && this.cursor) {
+    } else if (key === 'Escape' && (this.cursor || this.searched)) {
       this.held = -1;
       this.searched = undefined;
       this.point(null, false);

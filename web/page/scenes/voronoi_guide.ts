@@ -9,6 +9,7 @@ type Plane = Record<keyof typeof voronoiPlane, number>;
 interface Box { lower: [number, number]; upper: [number, number] }
 const { down: DOWN, leaf: LEAF, back: BACK } = voronoiNoteKind;
 const [QUESTION, PLANES, DESCENT, RETURN, PICTURE] = [0, 1, 2, 3, 4];
+const OFTEN = 250; // milliseconds from one search to the next beside sites that move: each copies the tree from the GPU
 const DRAWN = 5; // levels of planes in the drawn tree
 const [WIDE, HIGH, TOP] = [300, 26, 10]; // of the drawn tree, a level of it, and what is above it
 
@@ -246,10 +247,13 @@ export function voronoiStory(stage: Stage): Story {
     means = [0, 1].map((i) => named(voronoiMean, numbers.subarray(i * stride(voronoiMean))));
   }
 
+  let asked = -Infinity; // milliseconds
   const free: Free = {
     title: 'The search at the pointer',
     unit: 'Step',
     ask(at) {
+      if (stage.values['motion'] && !stage.paused && performance.now() - asked < OFTEN) return undefined;
+      asked = performance.now();
       const there = ask(at);
       if (there) average();
       return there;

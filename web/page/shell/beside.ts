@@ -3,10 +3,14 @@ import { element } from './element.js';
 import type { Free, Point, Stage } from './story.js';
 import { Telling } from './telling.js';
 
+// Where the reader is while the picture or the panel is looked at: as in guide.css, which hides marks that pass otherwise.
+const LOOKED = '#canvas-place:hover, canvas:focus-visible, .beside:hover, .beside:focus-within';
+
 export class Beside {
   private readonly telling = new Telling();
   private readonly note = element('p', { class: 'guide-text' });
   private readonly box: HTMLElement;
+  private told = false; // something has been
 
   constructor(stage: Stage, private readonly free: Free) {
     const { telling } = this;
@@ -16,6 +20,7 @@ export class Beside {
     this.box = element('section', { class: 'beside', 'aria-label': free.title },
       element('h2', {}, free.title), telling.moments, telling.figure, telling.words, telling.facts, this.note);
     stage.details.append(this.box);
+    for (const type of ['pointerenter', 'focusin']) this.box.addEventListener(type, () => stage.redraw()); // nobody has looked meanwhile
   }
 
   // null: there is no such place at present.
@@ -23,7 +28,11 @@ export class Beside {
     const { free, telling } = this;
     telling.over.toggleAttribute('hidden', !at);
     if (!at) return telling.halt();
-    if (!free.ask(at)) return telling.hold();
+    if (!free.stays && this.told && !document.querySelector(LOOKED)) return;
+    const there = free.ask(at);
+    if (there === undefined) return;
+    if (!there) return telling.clear();
+    this.told = true;
     // Who looks at the end goes on doing so.
     telling.begin(free.moments(), telling.moment < telling.most ? telling.moment : Infinity, (moment) => free.show(moment, telling.over, telling.figure));
     this.note.textContent = free.note?.() ?? '';

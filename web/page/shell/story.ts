@@ -31,7 +31,7 @@ export interface Free {
   readonly title: string;
   readonly unit?: string; // what a moment is; without it there is one
   readonly stays?: boolean; // the marks over the picture, also when neither it nor the panel is pointed at
-  ask(at: Point): boolean; // of C. False: there is nothing else yet
+  ask(at: Point): boolean | undefined; // of C. False: there is nothing yet; undefined: what is told stays for now
   moments(): number;
   show(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told;
   note?(): string; // a sentence that holds for the whole picture
