@@ -472,6 +472,34 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     await point(page, 0.01, 0.01); // where no surface is: the cube stays
     assert.deepEqual(await isTheCube(page, 64, 0), second);
     await hasNoFinding(page, 'light');
+    // A level that is dragged: nothing is told of another surface until it rests.
+    const rests = await page.evaluate(async () => {
+      const { sapwood } = window;
+      const facts = document.querySelector('.surface-facts');
+      const asked = []; // for how many milliseconds the surface had been shown then
+      let [text, since] = [facts.textContent, performance.now()];
+      const observer = new MutationObserver(() => {
+        if (facts.textContent !== text) [text, since] = [facts.textContent, performance.now()];
+      });
+      observer.observe(facts, { childList: true });
+      sapwood.job = function (name, ...more) {
+        if (name === 'isosurface_cube') asked.push(performance.now() - since);
+        return Object.getPrototypeOf(this).job.call(this, name, ...more);
+      };
+      for (let i = 1; i <= 8; i++) {
+        sapwood.put('level', 0.5 + 0.01 * i);
+        await new Promise((done) => setTimeout(done, 60));
+      }
+      await sapwood.idle();
+      while (!asked.length) await new Promise((done) => setTimeout(done, 10));
+      await sapwood.idle();
+      delete sapwood.job;
+      observer.disconnect();
+      return asked;
+    });
+    assert.ok(rests.every((rest) => rest >= 150), `${rests}`);
+    await page.waitForFunction(() => document.querySelector('.guide-words').textContent.startsWith('This pixel shows no surface'));
+    assert.equal(await page.locator('.guide-over [data-cube]').count(), 0, 'no cube of the surface before');
     await point(page, 0.42, 0.55);
     await set(page, 'by', 'gpu');
     await set(page, 'level', 0.55); // of -1 … 1

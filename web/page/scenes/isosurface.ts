@@ -260,7 +260,7 @@ export function isosurface(): Scene {
     beyond: () => (volume && !shapes.some((s) => s.label === volume!.name) ? volume.name : ''),
     told() {
       if (!on('cube')) return undefined;
-      const busy = !meshed || !counts.triangles || dragged || (on('wander') && !host.paused);
+      const busy = !meshed || dragged || (on('wander') && !host.paused);
       return busy ? null : (pointed ?? middle);
     },
     pin: () => host.set('camera', camera.text()),

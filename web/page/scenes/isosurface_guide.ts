@@ -7,6 +7,7 @@ import { chain } from './pyramid_guide.js';
 import { Lens, type Place } from './space_guide.js';
 
 const [SAMPLES, CUBE, VERTICES, TRIANGLES, SURFACE] = [0, 1, 2, 3, 4];
+const REST = 150; // milliseconds that a surface is shown before a cube of it is asked for: the worker counts all of them then
 const NEAR = '0.7,0.36,2.5,0,0'; // the camera where one cube is told of
 const corner = (c: number): Place => [c & 1, (c >> 1) & 1, c >> 2];
 const EDGES = Array.from({ length: 8 }, (_, c) => [1, 2, 4].filter((bit) => !(c & bit)).map((bit) => [c, c | bit] as const)).flat();
@@ -25,11 +26,13 @@ export function isosurfaceStory(stage: Stage): Story {
   const inside = (c: number): boolean => ((cube.corners >> c) & 1) === 1;
   const found = (): boolean => cube.x >= 0;
 
-  // A pixel's ray to the worker, whose answer makes the page draw again. Beside the free picture a cube stays until there is another one.
+  // A pixel's ray to the worker, whose answer makes the page draw again. Beside the free picture a cube stays until there is another one
+  // of the same surface.
   async function look(at: Point, key: string, whole: boolean): Promise<void> {
     const { numbers, buffers } = await stage.job('isosurface_cube', placed(isosurfaceLook, { whole: whole ? 1 : 0 }, lens.ray(at)), { newest: 'cube' });
+    if (!whole && key !== surface) return; // another one is shown meanwhile, and is asked about
     const fresh = named(isosurfaceCube, numbers);
-    if (whole || fresh.x >= 0 || !cube) {
+    if (whole || fresh.x >= 0 || there !== key) {
       cube = fresh;
       values = Array.from(numbers.subarray(isosurfaceCube.value0, isosurfaceCube.value0 + 8));
       const { vertices: places, triangles: corners, sums: fours } = isosurfaceCubeBuffer;
@@ -145,7 +148,9 @@ export function isosurfaceStory(stage: Stage): Story {
   // ---- Beside the free picture
 
   let pointed: Point | undefined; // that was asked about last
-  let surface = ''; // and of which surface
+  let surface = ''; // that is shown, in words
+  let rested = 0; // milliseconds when it has been for long enough to be counted
+  let timer = 0;
   const DOWN = 24; // from one level of the pyramid to the next
 
   function showPyramid(figure: SVGSVGElement): string {
@@ -164,12 +169,20 @@ export function isosurfaceStory(stage: Stage): Story {
     ask(at) {
       lens = new Lens(stage.module, stage.module._isosurface_seen!(), stage.canvas);
       const now = stage.details.querySelector('.surface-facts')!.textContent!;
-      if (at !== pointed || surface !== now) {
-        pointed = at;
+      if (surface !== now) {
+        rested = surface ? performance.now() + REST : 0;
         surface = now;
-        look(at, '', false).catch((error: unknown) => stage.fail(error));
+        pointed = undefined;
       }
-      return cube !== undefined;
+      const wait = rested - performance.now();
+      clearTimeout(timer);
+      if (at !== pointed && wait > 0) {
+        timer = window.setTimeout(() => stage.redraw(), wait);
+      } else if (at !== pointed) {
+        pointed = at;
+        look(at, now, false).catch((error: unknown) => stage.fail(error));
+      }
+      return there === now;
     },
     moments: () => 1,
     show(_, over, figure) {
