@@ -114,7 +114,7 @@ export interface Scene {
 
   version?(values: Values): 1 | 2; // of WebGL that is wanted; without it 2
   // Where the picture is told of while nobody asks for the story (story.ts, Free), in pixels of the canvas. undefined: it is not; null:
-  // not at present. Another object is another question.
+  // not at present. Asked after every picture and event of the pointer; Isosurface asks its worker anew only about another object.
   told?(): { x: number; y: number } | null | undefined;
   beyond(): string; // what is shown and no link can hold: a file's name, edits; '': nothing
   pin?(): void; // writes into the values what moves by itself, where a camera is: a link is made
