@@ -615,7 +615,7 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     const orbit = await pixels(page);
     await page.locator('label[for="control-move-fly"]').click();
     await idle(page);
-    assert.match(await said(page), /^W A S D on the picture fly/);
+    assert.match(await said(page), /^W A S D fly/);
     let from = await view(page);
     near(from.eye, from.back.map((v) => v * Math.hypot(...from.eye)), 'flying begins where the camera was');
     const moves = async (what, does, way, least) => { // along a way alone, at least so far
@@ -632,8 +632,23 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     const back = (at) => at.back;
     const right = ({ yaw }) => [Math.cos(yaw), 0, -Math.sin(yaw)];
     const left = (at) => right(at).map((v) => -v);
-    await page.getByTestId('canvas').focus();
     const press = (key) => () => page.keyboard.press(key);
+    // The focus is on the control that was used, and stays there.
+    for (const [key, way] of [['s', back], ['w', ahead], ['a', left], ['d', right]]) await moves(`${key} elsewhere`, press(key), way, 0.01);
+    assert.doesNotMatch(await said(page), /^Saved/);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'control-move-fly');
+    for (const [key, value] of [['ArrowLeft', 'orbit'], ['ArrowRight', 'fly']]) {
+      await page.keyboard.press(key);
+      await idle(page);
+      assert.equal(await valueOf(page, 'move'), value);
+    }
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('g');
+    await idle(page);
+    assert.equal(await valueOf(page, 'move'), 'fly');
+    from = await view(page);
+    await moves('s after a key', press('s'), back, 0.01);
+    await page.getByTestId('canvas').focus();
     for (const [key, way] of [['w', ahead], ['s', back], ['d', right], ['a', left], ['PageUp', () => [0, 1, 0]], ['PageDown', () => [0, -1, 0]], ['+', ahead], ['-', back]])
       await moves(key, press(key), way, 0.01);
     await moves('a key that is held', async () => {

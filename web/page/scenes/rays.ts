@@ -97,6 +97,7 @@ class Rays implements Scene {
   private legend!: HTMLElement;
   private readonly held = new Set<string>(); // keys that fly
   private flown = 0; // until when
+  private listening!: AbortController; // for keys that are let go
 
   beyond(): string {
     return this.host?.values['mesh'] === 'file' ? this.file : '';
@@ -110,14 +111,16 @@ class Rays implements Scene {
     host.details.append(this.facts);
     this.last = host.seconds;
     this.tell(0);
-    host.canvas.addEventListener('keyup', (event) => this.held.delete(event.code));
-    host.canvas.addEventListener('blur', () => this.held.clear());
+    const { signal } = (this.listening = new AbortController());
+    addEventListener('keyup', (event) => this.held.delete(event.code), { signal });
+    addEventListener('blur', () => this.held.clear(), { signal });
     if (host.values['mesh'] === 'file' && !this.file) host.set('mesh', 'knot');
     await this.restore();
     if (this.triangles) this.report();
   }
 
   stop(): void {
+    this.listening.abort();
     this.held.clear();
     this.contextLost();
   }
@@ -291,7 +294,7 @@ class Rays implements Scene {
   private switch(flies: boolean): void {
     if (!flies) this.host.set('eye', '');
     this.go(0, 0, 0);
-    if (flies) this.host.say('W A S D on the picture fly, dragging and arrows look around; wheel and pinch go ahead.');
+    if (flies) this.host.say('W A S D fly, dragging and arrows look around; wheel and pinch go ahead.');
   }
 
   // So many radii of the mesh.
@@ -435,6 +438,11 @@ class Rays implements Scene {
     } else if (event.key === 'Home') this.home();
     else return false;
     return true;
+  }
+
+  // Who has just chosen to fly has the focus on that control. Other keys are those of controls and of a page that scrolls.
+  keyAnywhere(event: KeyboardEvent): boolean {
+    return this.flies() && /^Key[WASD]$/.test(event.code) && this.key(event);
   }
 
   // ---- Verifying

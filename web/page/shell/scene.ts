@@ -130,6 +130,7 @@ export interface Scene {
   animate?(): boolean; // called ahead of frame() while seconds run; whether there is something to draw
   pointer(event: ScenePointer): boolean; // whether it was used
   key(event: KeyboardEvent): boolean; // with the focus on the canvas; whether it was used
+  keyAnywhere?(event: KeyboardEvent): boolean; // ahead of the page's own keys, wherever the focus is
   drop(name: string, bytes: ArrayBuffer, second?: { name: string; bytes: ArrayBuffer }): Promise<void>; // rejects with a sentence
   verify(): Promise<string>; // compares with brute force; the result in words
   themeChanged?(): void;

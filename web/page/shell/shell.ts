@@ -505,7 +505,7 @@ export class Shell implements Host, Stage {
 
   key(event: KeyboardEvent): boolean {
     const { key } = event;
-    if (this.guide?.key(event, false)) return true;
+    if (this.guide ? this.guide.key(event, false) : this.running && this.scene.keyAnywhere?.(event)) return true;
     if (/^[1-9]$/.test(key) && this.scenes[Number(key) - 1]) {
       this.flush();
       location.hash = this.scenes[Number(key) - 1]!.name;
