@@ -318,7 +318,7 @@ export class Shell implements Host, Stage {
     const foreign = (type: string): boolean => embedded && type === 'wheel' && document.activeElement !== canvas;
     listenToPointers(canvas, (event) => {
       const used = this.running && !foreign(event.type) && (this.guide ?? scene).pointer(event);
-      if (this.running && !this.dirty && !this.more) this.tellBeside(); // else the picture does
+      if (this.running && !this.dirty && !this.more) this.attempt(() => this.tellBeside()); // else the picture does
       return used;
     });
     canvas.addEventListener('keydown', (event) => {
