@@ -475,6 +475,13 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     });
   }
 
+  inTab('a link leads to a step about photons, all of which land at once where motion is welcome', 'photons', { motion: 'no-preference', values: { explain: 3 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 3);
+    assert.equal(await page.evaluate(() => window.sapwood.scene.sent.share), 1);
+    assert.equal(await moments(page), 31);
+  });
+
   inTab('edited sites stay, and the next link opens the free picture', 'voronoi', { values: { sites: 100, motion: 0 } }, async (page) => {
     await idle(page);
     await page.locator('canvas').press('Enter');

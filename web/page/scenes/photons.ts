@@ -211,6 +211,12 @@ export class Photons implements Scene {
     this.work();
   }
 
+  // The photons that have not left yet, without a pause between parts.
+  finish(): void {
+    this.atOnce = true;
+    this.work();
+  }
+
   // ---- What the worker does, a job at a time
 
   private work(): void {

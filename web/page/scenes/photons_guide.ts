@@ -114,6 +114,7 @@ export function photonsStory(stage: Stage): Story {
     enter(step) {
       const values = { show: step < GATHER ? 'dots' : step === GATHER ? 'both' : 'light', lines: step === LAMP, renew: step === PASSES };
       for (const [id, value] of Object.entries(values)) if (stage.values[id] !== value) stage.put(id, value);
+      (stage.scene as Photons).finish(); // a link begins here, and the page was not yet paused when the scene started
     },
     start: () => ({ x: 0.5 * stage.canvas.width, y: 0.85 * stage.canvas.height }),
     ask(step, at) {
