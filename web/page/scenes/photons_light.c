@@ -275,6 +275,11 @@ static sap_status add_light(const double* asked, photons_pass* pass, const photo
 // Of a picture whose cells are pixels.
 photons_mean photons_sum;
 
+void photons_begin_mean(void) {
+    photons_sum.pass = 0;
+    photons_sum.light = photons_sum.changed = 0;
+}
+
 static sap_status add_pass(float* cells, int64_t first, int64_t count, int64_t all, int32_t pass) {
     photons_mean* sum = &photons_sum;
     if (pass == 0 && sum->count != all) {
@@ -313,6 +318,7 @@ PAGE_EXPORT sap_status job_photons_light(page_job* job) {
     const double begun = emscripten_get_now();
     if (!photons_here.tree || !(from->share > 0)) return photons_there_is_none();
     if (first < 0 || first >= high) return page_fail(SAP_ERROR_ARGUMENT, "The picture has no such row.");
+    if (pass == 0 && first == 0) photons_begin_mean();
     sap_status status = photons_plant(asked, from);
     float* const cells = status == SAP_OK ? calloc((size_t)(high - first) * (size_t)wide, 16) : NULL;
     float* const at = malloc((size_t)rows * (size_t)wide * 8);

@@ -179,6 +179,7 @@ PAGE_EXPORT sap_status job_photons_send(page_job* job) {
     photons_pass* pass = number ? &photons_renewed : &photons_kept;
     if (!photons_here.tree) return photons_there_is_none();
     if (part == 0) photons_forget(pass);
+    if (part == 0 && number == 0) photons_begin_mean();
     pass->number = number;
     pass->swarms[PHOTONS_INDIRECT].changed = true;
     const int64_t before[2] = {pass->swarms[0].count, pass->swarms[1].count};
