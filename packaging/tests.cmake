@@ -90,7 +90,7 @@ if(SAPWOOD_HAVE_CUDA)
     target_sources(test_${name} PRIVATE $<TARGET_OBJECTS:sapwood_cuda_tools>)
   endforeach()
   # The tests of ranks once more, with NCCL as the engine.
-  foreach(name IN ITEMS ranks cluster cuda_cluster)
+  foreach(name IN ITEMS ranks cluster cuda_cluster cuda_rebuilds)
     add_executable(test_${name}_nccl ${PROJECT_SOURCE_DIR}/tests/test_${name}.c $<TARGET_OBJECTS:sapwood_cuda_tools>)
     target_compile_definitions(test_${name}_nccl PRIVATE RANKS_BY_NCCL)
     target_include_directories(test_${name}_nccl PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -131,6 +131,16 @@ static inline void close_devices(rank_thread* r) {
     CHECK_EQUAL(r->w.wrong, 0);
 }
 
+// The end of a rank's test, with what it has made of the rest.
+static inline void end_rank(rank_thread* r, sap_cluster_tree* tree, sap_cluster_tree* expected, cloud* share,
+                            int64_t* ids) {
+    sap_cluster_free(tree);
+    sap_cluster_free(expected);
+    cloud_free(share);
+    free(ids);
+    close_devices(r);
+}
+
 // An engine that does not know of memory on GPUs.
 static inline sap_status host_gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
     sap_comm* inner = state;

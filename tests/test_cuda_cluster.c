@@ -241,11 +241,7 @@ static void* run_rank(void* argument) {
         }
         cloud_free(&queries);
     }
-    sap_cluster_free(tree);
-    sap_cluster_free(expected);
-    free(ids);
-    cloud_free(&share);
-    close_devices(r);
+    end_rank(r, tree, expected, &share, ids);
     return NULL;
 }
 
