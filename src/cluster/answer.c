@@ -74,7 +74,7 @@ double sap_cluster_bound(const sap_cluster_asking* a, int64_t row) {
     static inline bool before_##real(real x, int64_t x_id, real y, int64_t y_id) {                                     \
         return x < y || (x == y && x_id < y_id);                                                                       \
     }                                                                                                                  \
-    static void merge_##real(int64_t* own, real* near, int32_t k, const int64_t* ids, const real* distance2,           \
+    static void merge_##real(int64_t* own, real near[], int32_t k, const int64_t* ids, const real* distance2,          \
                              int32_t count) {                                                                          \
         int32_t kept = 0, taken = 0;                                                                                   \
         while (kept + taken < k) {                                                                                     \

@@ -129,7 +129,7 @@ static uint64_t key_of(const level* l, const search* s, int32_t row, int32_t key
 // The smallest and the largest coordinates of some rows. If dims is known where this is compiled, they stay in registers.
 #define BOUND(real)                                                                                                    \
     static inline void bound_##real(const sap_rows* rows, const int32_t* order, int64_t count, const int32_t dims,     \
-                                    real* low, real* high) {                                                           \
+                                    real low[], real high[]) {                                                         \
         const real* coords = rows->coords;                                                                             \
         const int64_t stride = rows->stride;                                                                           \
         for (int32_t a = 0; a < dims; a++) low[a] = high[a] = coords[order[0] * stride + a];                           \
