@@ -1,46 +1,17 @@
 // What scenes tell beside the free picture: the search at the pointer, a sum of the pyramid, one cube. All numbers on show are C's, and
 // right by what the test computes itself; by mouse and by keyboard, light and dark, at a phone's width, without a finding of axe-core.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import { createRequire } from 'node:module';
-import { transform } from 'esbuild';
 import { idle, inBrowser, pixels } from './page.mjs';
+import { call, facts, fields, hasNoFinding, job, named, rows, words } from './told.mjs';
 
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const { code } = await transform(fs.readFileSync(new URL('../page/fields.ts', import.meta.url), 'utf8'), { loader: 'ts' });
-const fields = await import(`data:text/javascript,${encodeURIComponent(code)}`);
 const { down, leaf, back } = fields.voronoiNoteKind;
-
-const named = (names, numbers) => Object.fromEntries(Object.entries(names).map(([name, at]) => [name, numbers[at]]));
-function rows(names, buffer) {
-  const width = Object.keys(names).length;
-  return Array.from({ length: buffer.length / width }, (_, i) => named(names, buffer.slice(i * width)));
-}
-const call = (page, name, numbers) =>
-  page.evaluate(([what, given]) => {
-    const { numbers: all, buffers } = window.sapwood.call(what, given);
-    return { numbers: [...all], buffers: buffers.map((b) => [...new Float64Array(b)]) };
-  }, [name, numbers]);
-const job = (page, name, numbers, kinds) =>
-  page.evaluate(async ([what, given, arrays]) => {
-    const answer = await window.sapwood.job(what, given);
-    return { numbers: [...answer.numbers], buffers: answer.buffers.map((b, i) => (arrays[i] ? [...new window[arrays[i]](b)] : [])) };
-  }, [name, numbers, kinds]);
 
 // ---- What is on the page
 
-const words = (page) => page.locator('.guide-words').textContent();
-const facts = async (page) =>
-  Object.fromEntries(await page.locator('.guide-facts').evaluate((list) => [...list.querySelectorAll('dt')].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
 const texts = (page) => page.locator('.guide-figure text').evaluateAll((all) => all.map((one) => one.textContent));
 const inWords = (number) => number.toLocaleString('en');
 const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
-async function hasNoFinding(page, where) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`));
-  assert.deepEqual(found, [], where);
-}
 const noWider = async (page, width) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
 
 // Points at a part of the canvas.

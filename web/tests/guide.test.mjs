@@ -1,20 +1,11 @@
 // The stories of the scenes: every step is reached by click and by keyboard, says what the C side did, and that is right by
 // what the test computes itself; without a finding of axe-core, light and dark, at a phone's width.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import { createRequire } from 'node:module';
-import { transform } from 'esbuild';
 import { idle, inBrowser, scenes, veil } from './page.mjs';
-
-const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const { code } = await transform(fs.readFileSync(new URL('../page/fields.ts', import.meta.url), 'utf8'), { loader: 'ts' });
-const fields = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+import { call, facts, fields, hasNoFinding, job, named, rows, words } from './told.mjs';
 
 // ---- What is on the page
 
-const words = (page) => page.locator('.guide-words').textContent();
-const facts = async (page) =>
-  Object.fromEntries(await page.locator('.guide-facts').evaluate((list) => [...list.querySelectorAll('dt')].map((dt) => [dt.textContent, dt.nextElementSibling.textContent])));
 const number = (text) => Number(text.replace(/,/g, ''));
 const current = (page) => page.locator('.guide-ways [aria-current=step]').textContent();
 
@@ -25,12 +16,6 @@ async function shows(page, step) {
   await idle(page);
   assert.equal(await veil(page), '');
   assert.equal(await page.locator('#status.wrong').count(), 0, await page.locator('#status').textContent());
-}
-
-async function hasNoFinding(page, where) {
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`));
-  assert.deepEqual(found, [], where);
 }
 
 const moments = async (page) => 1 + Number(await page.locator('#guide-moment').getAttribute('max'));
@@ -52,25 +37,6 @@ async function point(page, x, y) {
     return [Math.floor(u * canvas.width), Math.floor(v * canvas.height)];
   }, [x, y]);
 }
-
-// ---- What C says: numbers by name, rows of a buffer by name
-
-const named = (names, numbers) => Object.fromEntries(Object.entries(names).map(([name, at]) => [name, numbers[at]]));
-function rows(names, buffer) {
-  const width = Object.keys(names).length;
-  return Array.from({ length: buffer.length / width }, (_, i) => named(names, buffer.slice(i * width)));
-}
-const call = (page, name, numbers) =>
-  page.evaluate(([what, given]) => {
-    const { numbers: all, buffers } = window.sapwood.call(what, given);
-    return { numbers: [...all], buffers: buffers.map((b) => [...new Float64Array(b)]) };
-  }, [name, numbers]);
-// A job of the worker, whose buffers are arrays of these kinds.
-const job = (page, name, numbers, kinds) =>
-  page.evaluate(async ([what, given, arrays]) => {
-    const answer = await window.sapwood.job(what, given);
-    return { numbers: [...answer.numbers], buffers: answer.buffers.map((b, i) => (arrays[i] ? [...new window[arrays[i]](b)] : [])) };
-  }, [name, numbers, kinds]);
 
 // ---- The scenes
 
