@@ -15,32 +15,32 @@ typedef struct clocked {
     double seconds;
 } clocked;
 
+// What a message returned, and how long it took.
+static sap_status since(double start, clocked* c, sap_status status) {
+    c->seconds += bench_thread_seconds() - start;
+    return status;
+}
+
 static sap_status gather(void* state, const void* mine, int64_t bytes, void* all, void* stream) {
     clocked* c = state;
     const double start = bench_thread_seconds();
-    const sap_status status = sap_comm_all_gather(c->mpi, mine, bytes, all);
     (void)stream;
-    c->seconds += bench_thread_seconds() - start;
-    return status;
+    return since(start, c, sap_comm_all_gather(c->mpi, mine, bytes, all));
 }
 
 static sap_status exchange(void* state, const void* send, const int64_t* send_bytes, void* receive,
                            const int64_t* receive_bytes, void* stream) {
     clocked* c = state;
     const double start = bench_thread_seconds();
-    const sap_status status = sap_comm_all_to_all(c->mpi, send, send_bytes, receive, receive_bytes);
     (void)stream;
-    c->seconds += bench_thread_seconds() - start;
-    return status;
+    return since(start, c, sap_comm_all_to_all(c->mpi, send, send_bytes, receive, receive_bytes));
 }
 
 static sap_status reduce(void* state, sap_reduction how, uint64_t* values, int64_t count, void* stream) {
     clocked* c = state;
     const double start = bench_thread_seconds();
-    const sap_status status = sap_comm_all_reduce(c->mpi, how, values, count);
     (void)stream;
-    c->seconds += bench_thread_seconds() - start;
-    return status;
+    return since(start, c, sap_comm_all_reduce(c->mpi, how, values, count));
 }
 
 static sap_status split(void* state, int32_t color, int32_t key, sap_comm** part) {
