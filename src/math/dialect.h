@@ -9,8 +9,8 @@
 // SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
 // SAP_UNUSED(name) marks a parameter that one of several texts for the same role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
-// SAP_ROUNDED(product) is a product that must be rounded before it is added; a shader whose language promises no such thing
-// defines it before.
+// SAP_ROUNDED(product) is a product that must be rounded before it is added. GLSL may fuse the two: there bits are changed
+// between them by SAP_NOTHING, which is 0, as no compiler knows. A shader that has no uniforms of its own defines it before.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/dialect.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
@@ -30,6 +30,15 @@
 
 #define SAP_TABLE(type, name, count) const type name[count] = type[count](
 #define SAP_TABLE_END                )
+
+#ifndef SAP_NOTHING
+uniform uint nothing; // never set
+#define SAP_NOTHING nothing
+#endif
+// The value, of which compilers know no more. Macros instead of functions: compilers of browsers make variables of all
+// parameters and results.
+#define sap_kept(value)      uintBitsToFloat(floatBitsToUint(value) ^ SAP_NOTHING)
+#define SAP_ROUNDED(product) sap_kept(product)
 
 float sap_float_of_int(int value) { return float(value); }
 float sap_square_root(float value) { return sqrt(value); }
@@ -74,6 +83,7 @@ int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits +
 #define SAP_BITS                     uint32_t
 #define SAP_TABLE(type, name, count) static const type name[count] = {
 #define SAP_TABLE_END                }
+#define SAP_ROUNDED(product)         (product)
 
 SAP_FN float sap_float_of_int(int value) { return (float)value; }
 SAP_FN float sap_square_root(float value) { return sqrtf(value); }
@@ -105,10 +115,6 @@ SAP_FN int sap_trailing_zeros(uint32_t bits) {
 #endif
 }
 
-#endif
-
-#ifndef SAP_ROUNDED
-#define SAP_ROUNDED(product) (product)
 #endif
 
 // The id of a place without a point: greater than every point's.

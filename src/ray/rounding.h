@@ -1,19 +1,11 @@
 // Arithmetic whose rounding GLSL ES leaves open, rounded as in C: products that are not fused with a sum, correctly
-// rounded quotients, and the difference of two exact products without doubles. Text for GLSL ES 3.00.
-
-#ifndef SAP_NOTHING
-uniform uint nothing; // 0, unknown to compilers: they cannot rewrite a value combined with it
-#define SAP_NOTHING nothing
-#endif
-
-// Macros instead of functions: compilers of browsers make variables of all parameters and results.
-#define sap_kept(value) uintBitsToFloat(floatBitsToUint(value) ^ SAP_NOTHING)
+// rounded quotients, and the difference of two exact products without doubles. Text for GLSL ES 3.00; needs math/dialect.h.
 
 float sap_without_sign_of_zero(float value) {
     return uintBitsToFloat(floatBitsToUint(value) == 0x80000000u ? 0u : floatBitsToUint(value));
 }
 
-#define sap_product(a, b) sap_kept((a) * (b))
+#define sap_product(a, b) SAP_ROUNDED((a) * (b))
 
 // The upper 12 of the 24 bits of a number: products of such halves are exact.
 #define sap_upper_half(value) uintBitsToFloat(floatBitsToUint(value) & 0xfffff000u)

@@ -62,7 +62,6 @@ void sap_gl_walk_advance(sap_gl_call* call, sap_gl_walk* walk, const GLuint rays
         pass.input[inputs++] = (sap_gl_input){.sampler = "place", .texture = from[SAP_GL_WALK_PLACE]};
         pass.input[inputs++] = (sap_gl_input){.sampler = "found", .texture = from[SAP_GL_WALK_FOUND]};
     }
-    sap_gl_set_uint(call, pass.program, "nothing", 0);
     sap_gl_set_float(call, pass.program, "magnitude", sap_mesh_magnitude(walk->tree));
     sap_gl_set_int(call, pass.program, "any_hit", walk->any);
     sap_gl_set_int(call, pass.program, "rounds", rounds < most ? rounds : most);

@@ -88,10 +88,10 @@ uvec4 sap_block_quad(int number) { return texelFetch(tree_blocks, sap_texel(numb
 // The squared distances and the ids of four points of a leaf. Unused slots are infinitely far.
 vec4 sap_quad_distance2(sap_leaf leaf, int quad, sap_point query) {
     vec4 offset = query.at[0] - uintBitsToFloat(sap_block_quad(leaf.at + quad));
-    vec4 sum = offset * offset;
+    vec4 sum = SAP_ROUNDED(offset * offset);
     for (int axis = 1; axis < SAP_AXES; ++axis) {
         offset = query.at[axis] - uintBitsToFloat(sap_block_quad(leaf.at + axis * leaf.quads + quad));
-        sum = sum + offset * offset;
+        sum = sum + SAP_ROUNDED(offset * offset);
     }
     return sum;
 }

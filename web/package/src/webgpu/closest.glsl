@@ -1,13 +1,13 @@
 // The nearest point on a mesh to each place, in WebGPU: a thread for each. web/package/shaders.mjs makes WGSL of it.
 layout(local_size_x = 64) in;
 
+#define SAP_NOTHING zero
 #include "math/dialect.h"
 layout(std140, binding = 2) uniform search {
     int count;  // places in this pass
     int across; // threads in a row of workgroups
     uint zero;  // 0, which compilers do not know
 };
-#define SAP_NOTHING    zero
 #define SAP_MESH_STACK 64
 #include "mesh/buffer.h"
 #include "ray/rounding.h"

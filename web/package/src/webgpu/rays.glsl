@@ -2,6 +2,7 @@
 // it.
 layout(local_size_x = 64) in;
 
+#define SAP_NOTHING zero
 #include "math/dialect.h"
 layout(std140, binding = 2) uniform search {
     int count;  // rays in this pass
@@ -9,7 +10,6 @@ layout(std140, binding = 2) uniform search {
     int any;    // any hit will do
     uint zero;  // 0, which compilers do not know
 };
-#define SAP_NOTHING    zero
 #define SAP_MESH_STACK 64
 #include "mesh/buffer.h"
 #include "ray/rounding.h"

@@ -5,8 +5,7 @@
 // SAP_CAPACITY  neighbours that the list has room for; 0: points within the radius are counted; -1: they are listed
 layout(local_size_x = 64) in;
 
-// WGSL allows that a product and a sum are rounded as one; no compiler can do so where bits are changed between them.
-#define SAP_ROUNDED(product) sap_float_of_bits(sap_bits_of_float(product) ^ zero)
+#define SAP_NOTHING zero
 #include "math/dialect.h"
 layout(std140, binding = 2) uniform search {
     int queries;  // in this pass

@@ -1,6 +1,7 @@
 // What all passes of the balanced build are told, and which ranks a node has: those of tree/layout.h.
 layout(local_size_x = 64) in;
 
+#define SAP_NOTHING 0u // no product is added here
 #include "math/dialect.h"
 layout(std140, binding = 2) uniform build {
     int threads; // that have work in this pass
