@@ -130,7 +130,10 @@ static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top
     const int64_t multiprocessors = call->cuda->multiprocessors;
     sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
     stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
-    sap_cuda_launch(call, build_count<real, dims>, count, b, work, stage);
+    if (dims && stage.row_step != 1)
+        sap_cuda_launch(call, build_count<real, dims, dims != 0>, count, b, work, stage);
+    else
+        sap_cuda_launch(call, build_count<real, dims, false>, count, b, work, stage);
     stage.teams = nodes > 2 * multiprocessors ? TOP_TEAMS : 1;
     stage.together = stage.level >= 0 && nodes <= multiprocessors && b.count >> stage.level > TOP_ALL_LISTED;
     sap_cuda_grid resolve = {stage.together ? multiprocessors : (nodes + stage.teams - 1) / stage.teams,
@@ -151,9 +154,9 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
     // If this GPU has no room for them, the kernels for any number of dimensions, which need less, are used.
     if constexpr (dims > 0)
         if (larger > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
-    const int64_t counters = top_blocks(call, (const void*)build_count<real, dims>, b.count, counting);
-    const sap_cuda_grid movers = {top_blocks(call, (const void*)build_move<real, dims>, b.count, tile), TOP_THREADS,
-                                  tile, false};
+    const int64_t counters = top_blocks(call, (const void*)build_count<real, dims, false>, b.count, counting);
+    const sap_cuda_grid movers = {top_blocks(call, (const void*)build_move<real, dims, false>, b.count, tile),
+                                  TOP_THREADS, tile, false};
     const int moves = top_moves(b.top, b.dims, sizeof(real));
     for (int move = 0; move < moves; move++) {
         // The last move writes buffer 0, from which the subtrees are built.
@@ -171,7 +174,10 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         const int end = b.top * (move + 1) / moves;
         for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
             launch_level<real, dims>(call, b, work, stage, counters);
-        sap_cuda_launch(call, build_move<real, dims>, movers, b, work, stage);
+        if (dims && rows)
+            sap_cuda_launch(call, build_move<real, dims, dims != 0>, movers, b, work, stage);
+        else
+            sap_cuda_launch(call, build_move<real, dims, false>, movers, b, work, stage);
     }
 }
 

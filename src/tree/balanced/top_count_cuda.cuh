@@ -94,9 +94,7 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
     if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, s->cut);
     for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS) {
         const top_node<real> node = w.node[k.heap(root, i)];
-        s->cut[i].axis = node.axis;
-        s->low[i] = sap_real_of(node.median.low);
-        s->high[i] = sap_median_last(node.median);
+        s->gate[i - nodes] = {sap_real_of(node.median.low), sap_median_last(node.median), node.axis};
         s->listed[i] = 0;
     }
     if (threadIdx.x == 0) s->staged = 0;
@@ -109,6 +107,8 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
         top_begin_side(&s->side[i], m);
         if (i % k.axes() == 0) s->min_id[child] = INT32_MAX;
     }
+    for (int i = (int)threadIdx.x; i < k.axes(); i += TOP_THREADS) // whatever comes there widens nothing and has no bin
+        s->side[children * k.axes() + i] = {-(real)INFINITY, (real)INFINITY, 0, 0};
     for (int i = (int)threadIdx.x; i < children * k.axes() * bins; i += TOP_THREADS) s->counts[i] = 0;
 }
 
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void top_count_end(const top_block<real, dims>
 }
 
 // Counts ranks [from, to) of a root. bins 0: the children belong to the tree's bottom, and are not counted.
-template <typename real, int dims>
+template <bool rows, typename real, int dims>
 static __device__ void top_count(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int bins,
                                  unsigned int from, unsigned int to) {
     const int below = k.stage->level - k.stage->root_level, nodes = below < 0 ? 0 : 1 << below,
@@ -154,30 +154,35 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     top_count_begin(k, s, root, nodes, children, bins);
     __syncthreads();
     for (unsigned int at = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS; at < to; at += TOP_TILE) {
+        const unsigned int first = at + sap_lane();
         top_point<real, dims> point[TOP_ITEMS];
         int child[TOP_ITEMS];
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) point[j].load(&k, min(at + j * SAP_WARP + sap_lane(), to - 1));
+        top_load<SAP_WARP, rows>(k, point, first, to);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
-            point[j].settle();
-            child[j] = 0;
+            if (rows) point[j].settle();
+            child[j] = first + j * SAP_WARP < to ? 0 : children;
         }
         if (nodes) {
             int node[TOP_ITEMS];
+            unsigned int waiting = 0;
             top_descend(k, root, below, point, node);
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++) {
-                const real x = point[j].coordinate(s->cut[node[j]].axis);
-                const bool after = x > s->high[node[j]], among = !after && x >= s->low[node[j]];
-                child[j] = among ? -1 : 2 * node[j] + after - children;
-                top_await(k, s, root, among && at + j * SAP_WARP + sap_lane() < to, node[j], point[j].i);
+                const top_gate<real> gate = s->gate[node[j] - nodes];
+                const real x = point[j].coordinate(gate.axis);
+                const bool after = x > gate.high, among = x >= gate.low && !after;
+                waiting |= among && first + j * SAP_WARP < to ? 1u << j : 0;
+                child[j] = among ? children : max(child[j], 2 * node[j] + after - children);
             }
+            if (__any_sync(SAP_ALL_LANES, waiting))
+#pragma unroll
+                for (int j = 0; j < TOP_ITEMS; j++) top_await(k, s, root, waiting >> j & 1, node[j], point[j].i);
         }
         if (bins == 0) continue;
+        int histogram[TOP_ITEMS]; // the child's first one
 #pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++)
-            if (at + j * SAP_WARP + sap_lane() >= to) child[j] = -1;
+        for (int j = 0; j < TOP_ITEMS; j++) histogram[j] = child[j] * k.axes() * bins;
 #pragma unroll
         for (int a = 0; a < (dims ? dims : k.axes()); a++) {
             top_side<real>* sides = s->side + a;
@@ -185,26 +190,25 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
             int bin[TOP_ITEMS];
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++) {
-                const top_side<real> side = sides[max(child[j], 0) * k.axes()];
+                const top_side<real> side = sides[child[j] * k.axes()];
                 const real x = point[j].coordinate(a);
-                const bool counts = child[j] >= 0 && side.scale > 0;
-                widens = widens || (child[j] >= 0 && (x < side.least || x > side.most));
-                bin[j] = counts ? top_bin(side, x, bins) : -1;
-                SAP_ASSERT(!counts || bin[j] >= 0);
+                widens = widens || x < side.least || x > side.most;
+                bin[j] = histogram[j] + a * bins + top_bin(side, x, bins);
+                if (!(side.scale > 0)) bin[j] = TOP_COUNTS;
+                SAP_ASSERT(bin[j] >= 0 && bin[j] <= TOP_COUNTS);
             }
             if (widens) // few do, and a branch for each point would take longer than all of this
 #pragma unroll
-                for (int j = 0; j < TOP_ITEMS; j++)
-                    if (child[j] >= 0) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
+                for (int j = 0; j < TOP_ITEMS; j++) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
 #pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++)
-                if (bin[j] >= 0) atomicAdd(&s->counts[(child[j] * k.axes() + a) * bins + bin[j]], 1);
+            for (int j = 0; j < TOP_ITEMS; j++) atomicAdd(&s->counts[bin[j]], 1);
         }
         if (!ids) continue;
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
+            if (child[j] == children) continue;
             const int id = k.id(point[j].i);
-            if (child[j] >= 0 && id < *(volatile int*)&s->min_id[child[j]]) atomicMin(&s->min_id[child[j]], id);
+            if (id < *(volatile int*)&s->min_id[child[j]]) atomicMin(&s->min_id[child[j]], id);
         }
     }
     __syncthreads();
@@ -212,7 +216,7 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     if (bins > 0) top_count_end(k, s, root, children, bins, ids);
 }
 
-template <typename real, int dims>
+template <typename real, int dims, bool rows>
 static __global__ void __launch_bounds__(TOP_THREADS)
     build_count(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
                 const __grid_constant__ top_stage<real> stage) {
@@ -224,8 +228,9 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     for (int64_t i = (int64_t)blockIdx.x * TOP_THREADS + threadIdx.x; i < w.bins_total;
          i += (int64_t)gridDim.x * TOP_THREADS)
         clear[i] = 0;
-    top_each_root(
-        k, [&](int64_t root, unsigned int from, unsigned int to) { top_count(k, shared, root, stage.bins, from, to); });
+    top_each_root(k, [&](int64_t root, unsigned int from, unsigned int to) {
+        top_count<rows>(k, shared, root, stage.bins, from, to);
+    });
 }
 
 #endif

@@ -103,8 +103,18 @@ static __device__ __forceinline__ void top_move_columns(const top_block<real, di
     }
 }
 
+// Loads a lane's points of a tile and, if coordinates are in hand, ids.
+template <bool rows, typename real, int dims>
+static __device__ __forceinline__ void top_load_with_ids(const top_block<real, dims>& k, top_point<real, dims>* point,
+                                                         int32_t* id, unsigned int first, unsigned int to) {
+    top_load<TOP_THREADS, rows>(k, point, first, to);
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS && dims; j++)
+        if (first + j * TOP_THREADS < to) id[j] = rows ? (int32_t)point[j].i : point[j].id();
+}
+
 // Moves ranks [from, to) of a root to the other buffer, to its descendants `levels` below.
-template <typename real, int dims>
+template <bool rows, typename real, int dims>
 static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, dims>* t, int64_t root, int levels,
                                 unsigned int from, unsigned int to) {
     const int warp = (int)threadIdx.x / SAP_WARP;
@@ -116,14 +126,10 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
     for (unsigned int at = from; at < to; at += TOP_TILE) {
         int child[TOP_ITEMS], place[TOP_ITEMS], delta = 0;
         if (dims == 0 || at == from) { // else they are on their way
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++) {
-                point[j].load(&k, min(at + j * TOP_THREADS + threadIdx.x, to - 1));
-                if (dims) id[j] = point[j].id();
-            }
+            top_load_with_ids<rows>(k, point, id, at + threadIdx.x, to);
         }
 #pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) point[j].settle();
+        for (int j = 0; j < TOP_ITEMS && rows; j++) point[j].settle();
         top_descend(k, root, levels, point, child);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++)
@@ -144,11 +150,7 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
             for (int a = 0; a < dims; a++) t->coords[a][place[j]] = point[j].x[a];
         }
         if (dims && at + TOP_TILE < to) { // the next points are on their way while these are written
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++) {
-                point[j].load(&k, min(at + TOP_TILE + j * TOP_THREADS + threadIdx.x, to - 1));
-                id[j] = point[j].id();
-            }
+            top_load_with_ids<rows>(k, point, id, at + TOP_TILE + threadIdx.x, to);
         }
         if ((int)threadIdx.x < 1 << levels) t->delta[threadIdx.x] = delta;
         if (dims == 0) {
@@ -166,7 +168,7 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
     }
 }
 
-template <typename real, int dims>
+template <typename real, int dims, bool rows>
 static __global__ void __launch_bounds__(TOP_THREADS)
     build_move(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
                const __grid_constant__ top_stage<real> stage) {
@@ -175,7 +177,7 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     const top_block<real, dims> k = {&b, &w, &stage, shared->cut};
     if (sap_build_is_bad(b)) return;
     top_each_root(k, [&](int64_t root, unsigned int from, unsigned int to) {
-        top_move(k, shared, root, stage.level - stage.root_level, from, to);
+        top_move<rows>(k, shared, root, stage.level - stage.root_level, from, to);
     });
 }
 

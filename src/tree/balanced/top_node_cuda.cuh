@@ -67,18 +67,24 @@ template <typename real> struct top_cut {
 // What is known of a child along an axis: bounds of the points that the block has seen, and the bins of its histogram.
 template <typename real> struct alignas(4 * sizeof(real)) top_side { real least, most, origin, scale; };
 
+// What tells a node's candidates from the points before and after them.
+template <typename real> struct alignas(4 * sizeof(real)) top_gate {
+    real low, high; // the first and the last candidate
+    int axis;
+};
+
 // What a block has while it counts.
 template <typename real, int dims> struct top_counting {
-    enum { STAGED = dims ? 4096 : 512, SIDES = TOP_SIDE_BYTES / sizeof(real) };
-    top_cut<real> cut[TOP_CHILDREN]; // [node of the root's heap]; of the nodes that are split the axis alone
-    int counts[TOP_COUNTS];
-    top_side<real> side[SIDES];                 // [child][axis]
-    real low[TOP_CHILDREN], high[TOP_CHILDREN]; // [node of the root's heap] first and last candidate
-    int min_id[TOP_CHILDREN];                   // [child]
-    int listed[TOP_CHILDREN];                   // [node of the root's heap] candidates that wait; then where they go
-    unsigned int rank[STAGED];                  // of the candidates that wait
-    int place[STAGED];                          // node << PLACE_BITS | number among those of the node
-    int staged;                                 // how many wait
+    enum { STAGED = dims ? 4096 : 512, SIDES = TOP_SIDE_BYTES / sizeof(real) + (dims ? dims : SAP_MAX_DIMS) };
+    top_cut<real> cut[TOP_CHILDREN];       // [node of the root's heap]
+    int counts[TOP_COUNTS + 1];            // the last one: of what is in no histogram
+    top_side<real> side[SIDES];            // [child][axis]; behind the children those of points that belong to none
+    top_gate<real> gate[TOP_CHILDREN / 2]; // [node that is split]
+    int min_id[TOP_CHILDREN];              // [child]
+    int listed[TOP_CHILDREN];              // [node of the root's heap] candidates that wait; then where they go
+    unsigned int rank[STAGED];             // of the candidates that wait
+    int place[STAGED];                     // node << PLACE_BITS | number among those of the node
+    int staged;                            // how many wait
 };
 enum { TOP_PLACE_BITS = 20 };
 
@@ -211,6 +217,28 @@ template <typename real, int dims> struct top_point {
     }
     __device__ __forceinline__ int32_t id() const { return k->id(i); }
 };
+
+// Loads a lane's points, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no number or,
+// where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus zeros; else in
+// columns.
+template <int step, bool rows, typename real, int dims>
+static __device__ __forceinline__ void top_load(const top_block<real, dims>& k, top_point<real, dims>* point,
+                                                unsigned int first, unsigned int to) {
+    const top_stage<real>& stage = *k.stage;
+    const real* from = stage.from + first * (rows ? stage.row_step : 1);
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        const bool is_there = first + j * step < to;
+        point[j].k = &k;
+        point[j].i = dims || is_there ? first + j * step : to - 1;
+#pragma unroll
+        for (int a = 0; a < dims; a++) {
+            point[j].x[a] = (real)NAN;
+            if (is_there)
+                point[j].x[a] = rows ? from[j * step * stage.row_step + a] : from[a * stage.axis_step + j * step];
+        }
+    }
+}
 
 // Whether the point of rank i, whose first component is the pivot's, comes before it.
 template <typename real, int dims>
