@@ -414,7 +414,7 @@ TEST(memory_of_a_build) {
     static const struct {
         int64_t count;
         int32_t dims;
-    } cases[] = {{125000, 3}, {156250, 3}, {195313, 3}, {262144, 4}};
+    } cases[] = {{250000, 3}, {156250, 3}, {195313, 3}, {262144, 4}};
     scene s;
     OPEN_SCENE(&s, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -58,7 +58,8 @@ static void* next_array(unsigned char** at, int64_t count, size_t bytes) {
 
 // Lays the work's arrays out from `memory` on (NULL: only to measure); returns the bytes.
 template <typename real>
-static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins, unsigned char* memory) {
+static size_t lay_out_work(top_work<real>* w, int64_t count, int dims, int levels, int64_t bins,
+                           unsigned char* memory) {
     typedef typename sap_ordinal<real>::type ordinal;
     unsigned char* at = memory;
     int64_t nodes = (int64_t)2 << levels;
@@ -71,6 +72,7 @@ static size_t lay_out_work(top_work<real>* w, int dims, int levels, int64_t bins
     w->node = (top_node<real>*)next_array(&at, nodes, sizeof(top_node<real>));
     w->listed = (int*)next_array(&at, nodes, sizeof(int));
     w->moved = (int*)next_array(&at, nodes, sizeof(int));
+    w->below = (unsigned char*)next_array(&at, count, 1);
     for (int i = 0; i < 2; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
     w->meeting = (top_meeting<real>*)next_array(&at, 1, sizeof(top_meeting<real>));
     return (size_t)(at - memory);
@@ -91,7 +93,7 @@ template <typename real> static level_memory plan_levels(const sap_cuda_build& b
     top_work<real> measured;
     memset((void*)&m, 0, sizeof m);
     m.bins = most_bins(b.count, b.dims, sizeof(real), b.top);
-    m.work = lay_out_work<real>(&measured, b.dims, b.top, m.bins, NULL);
+    m.work = lay_out_work<real>(&measured, b.count, b.dims, b.top, m.bins, NULL);
     size_t spare = sap_cuda_walk_bytes(&shape);
     m.work_is_spare = m.work <= spare;
     if (m.work_is_spare) spare -= m.work;
@@ -186,7 +188,7 @@ template <typename real, int dims>
 static void build_levels(sap_cuda_call* call, sap_cuda_build* b, const level_memory& m) {
     top_work<real> work;
     real most = (real)sap_largest_coordinate(b->tree.shape.real_bits, b->dims);
-    lay_out_work<real>(&work, b->dims, b->top, m.bins, m.work_is_spare ? m.spare : m.own);
+    lay_out_work<real>(&work, b->count, b->dims, b->top, m.bins, m.work_is_spare ? m.spare : m.own);
     lay_out_points<real>(b, m);
     sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
     sap_cuda_launch(call, build_prepare<real>, scan, *b, work);

@@ -2,8 +2,8 @@
 //
 // The top levels are split by all blocks together, until a subtree's points fit into one block's shared memory, where the
 // rest is done (bottom_cuda.cuh). At the top, points do not move at each level but once in several: until then the points
-// of a root, a node of the level at which they last moved, lie together, and a point finds its node by going down from
-// there. A level takes two launches:
+// of a root, a node of the level at which they last moved, lie together, and a point's node is noted at each level.
+// A level takes two launches:
 //   count    points before the candidates for their node's median belong to its left child, those after them to the right
 //            one: bounds and histograms of both, along all axes, are taken at once, since the axis of a child depends on
 //            its bounds. Candidates, which are few, are listed (top_count_cuda.cuh).

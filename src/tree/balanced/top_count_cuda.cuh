@@ -156,17 +156,22 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     for (unsigned int at = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS; at < to; at += TOP_TILE) {
         const unsigned int first = at + sap_lane();
         top_point<real, dims> point[TOP_ITEMS];
-        int child[TOP_ITEMS];
+        int child[TOP_ITEMS], node[TOP_ITEMS];
         top_load<SAP_WARP, rows>(k, point, first, to);
+        top_take_nodes<SAP_WARP>(k.work->below, below, first, to, node);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
             if (rows) point[j].settle();
             child[j] = first + j * SAP_WARP < to ? 0 : children;
         }
         if (nodes) {
-            int node[TOP_ITEMS];
             unsigned int waiting = 0;
-            top_descend(k, root, below, point, node);
+            if (below > 0) {
+                top_descend(k, root, point, node);
+#pragma unroll
+                for (int j = 0; j < TOP_ITEMS; j++)
+                    if (child[j] == 0) k.work->below[first + j * SAP_WARP] = (unsigned char)node[j];
+            }
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++) {
                 const top_gate<real> gate = s->gate[node[j] - nodes];

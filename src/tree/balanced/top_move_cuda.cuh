@@ -103,11 +103,13 @@ static __device__ __forceinline__ void top_move_columns(const top_block<real, di
     }
 }
 
-// Loads a lane's points of a tile and, if coordinates are in hand, ids.
+// Loads a lane's points of a tile, their nodes and, if coordinates are in hand, ids.
 template <bool rows, typename real, int dims>
-static __device__ __forceinline__ void top_load_with_ids(const top_block<real, dims>& k, top_point<real, dims>* point,
-                                                         int32_t* id, unsigned int first, unsigned int to) {
+static __device__ __forceinline__ void top_load_all(const top_block<real, dims>& k, int levels,
+                                                    top_point<real, dims>* point, int* node, int32_t* id,
+                                                    unsigned int first, unsigned int to) {
     top_load<TOP_THREADS, rows>(k, point, first, to);
+    top_take_nodes<TOP_THREADS>(k.work->below, levels, first, to, node);
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS && dims; j++)
         if (first + j * TOP_THREADS < to) id[j] = rows ? (int32_t)point[j].i : point[j].id();
@@ -120,17 +122,18 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
     const int warp = (int)threadIdx.x / SAP_WARP;
     top_point<real, dims> point[TOP_ITEMS];
     int32_t id[TOP_ITEMS];
+    int child[TOP_ITEMS];
     __syncthreads();
     top_take_cuts(k, root, levels, t->cut);
     __syncthreads();
     for (unsigned int at = from; at < to; at += TOP_TILE) {
-        int child[TOP_ITEMS], place[TOP_ITEMS], delta = 0;
+        int place[TOP_ITEMS], delta = 0;
         if (dims == 0 || at == from) { // else they are on their way
-            top_load_with_ids<rows>(k, point, id, at + threadIdx.x, to);
+            top_load_all<rows>(k, levels, point, child, id, at + threadIdx.x, to);
         }
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS && rows; j++) point[j].settle();
-        top_descend(k, root, levels, point, child);
+        top_descend(k, root, point, child);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++)
             child[j] = at + j * TOP_THREADS + threadIdx.x < to ? child[j] - (1 << levels) : -1;
@@ -150,7 +153,7 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
             for (int a = 0; a < dims; a++) t->coords[a][place[j]] = point[j].x[a];
         }
         if (dims && at + TOP_TILE < to) { // the next points are on their way while these are written
-            top_load_with_ids<rows>(k, point, id, at + TOP_TILE + threadIdx.x, to);
+            top_load_all<rows>(k, levels, point, child, id, at + TOP_TILE + threadIdx.x, to);
         }
         if ((int)threadIdx.x < 1 << levels) t->delta[threadIdx.x] = delta;
         if (dims == 0) {

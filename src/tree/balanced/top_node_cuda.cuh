@@ -53,6 +53,7 @@ template <typename real> struct top_work {
     top_node<real>* node;   // [node]
     int* listed;            // [node] candidates that are listed
     int* moved;             // [node] points that have moved there
+    unsigned char* below;   // [rank] the point's node of the root's heap, at the level that was counted last
     int* bins[2];           // [node of a level][dims][bins] histograms: one is filled and read, one is cleared
     int64_t bins_total;
     top_meeting<real>* meeting;
@@ -253,36 +254,37 @@ static __device__ __forceinline__ bool top_tied_before_pivot(const top_block<rea
     return k.id(i) < k.work->pivot_id[heap];
 }
 
-// The nodes of the root's heap, `levels` below the root, to which a lane's points belong. The points go down side by
-// side without a branch; those that met their own coordinate on the way, which are few, go again.
+// Takes the nodes to which a lane's points belong, `levels` - 1 below a root, as they were noted when that level was counted;
+// where there is no point, the first one. The root itself needs no note.
+template <int step>
+static __device__ __forceinline__ void top_take_nodes(const unsigned char* below, int levels, unsigned int first,
+                                                      unsigned int to, int* node) {
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        node[j] = levels > 1 ? 1 << (levels - 1) : 1;
+        if (levels > 1 && first + j * step < to) node[j] = below[first + j * step];
+    }
+}
+
+// A lane's points go from their nodes of the root's heap to the children, side by side without a branch; those that meet
+// their own coordinate, which are few, are looked at again.
 template <typename real, int dims>
-static __device__ __forceinline__ void top_descend(const top_block<real, dims>& k, int64_t root, int levels,
+static __device__ __forceinline__ void top_descend(const top_block<real, dims>& k, int64_t root,
                                                    const top_point<real, dims>* point, int* node) {
-    const top_cut<real>* cuts = k.cut;
-    bool tied = false;
+    unsigned int tied = 0;
 #pragma unroll
-    for (int j = 0; j < TOP_ITEMS; j++) node[j] = 1;
-#pragma unroll 1
-    for (int i = 0; i < levels; i++)
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) {
-            const top_cut<real> cut = cuts[node[j]];
-            const real x = point[j].coordinate(cut.axis);
-            node[j] = 2 * node[j] + (x >= cut.split);
-            tied = tied || x == cut.split;
-        }
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        const top_cut<real> cut = k.cut[node[j]];
+        const real x = point[j].coordinate(cut.axis);
+        node[j] = 2 * node[j] + (x >= cut.split);
+        if (x == cut.split) tied |= 1u << j;
+    }
     if (!tied) return;
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
-        node[j] = 1;
-#pragma unroll 1
-        for (int i = 0; i < levels; i++) {
-            const top_cut<real> cut = cuts[node[j]];
-            const real x = point[j].coordinate(cut.axis);
-            bool right = x > cut.split;
-            if (x == cut.split) right = !top_tied_before_pivot(k, k.heap(root, node[j]), cut.axis, point[j].i);
-            node[j] = 2 * node[j] + right;
-        }
+        const int parent = node[j] / 2;
+        if (tied >> j & 1 && top_tied_before_pivot(k, k.heap(root, parent), k.cut[parent].axis, point[j].i))
+            node[j] = 2 * parent;
     }
 }
 
