@@ -1,4 +1,4 @@
-// Before the balanced builder's top: the bounds of all points, whether all are fit to build over, and empty work.
+// Before the balanced builder's top: empty work, the bounds of some points, and points to build over as columns.
 #ifndef SAPWOOD_TREE_BALANCED_BOUNDS_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_BOUNDS_CUDA_CUH
 
@@ -10,48 +10,44 @@ template <typename real> struct bounds_shared {
     typename sap_ordinal<real>::type low[SAP_MAX_DIMS], high[SAP_MAX_DIMS];
 };
 
+// Takes the bounds of some points, by a block.
 template <typename real>
-static __global__ void __launch_bounds__(BOUNDS_THREADS) build_bounds(sap_cuda_build b, top_work<real> w, real most) {
+static __device__ __forceinline__ void bounds_sample(const sap_cuda_build& b, const top_work<real>& w,
+                                                     bounds_shared<real>* s) {
     typedef typename sap_ordinal<real>::type ordinal;
-    SAP_CUDA_SHARED(bounds_shared<real>, s);
     const sap_cuda_points& p = b.points;
-    int64_t bad = INT64_MAX;
     if (threadIdx.x < SAP_MAX_DIMS) {
         s->low[threadIdx.x] = sap_ordinal_highest<real>();
         s->high[threadIdx.x] = sap_ordinal_lowest<real>();
     }
     __syncthreads();
-    for (int64_t tile = (int64_t)blockIdx.x * BOUNDS_TILE; tile < b.count; tile += (int64_t)gridDim.x * BOUNDS_TILE) {
-        for (int a = 0; a < b.dims; a++) { // all axes of a tile, while its rows are in the cache
-            ordinal low = sap_ordinal_highest<real>(), high = sap_ordinal_lowest<real>();
-            int64_t row[BOUNDS_ITEMS];
+    int64_t row[BOUNDS_ITEMS];
 #pragma unroll
-            for (int j = 0; j < BOUNDS_ITEMS; j++) {
-                const int64_t rank = min(tile + j * BOUNDS_THREADS + threadIdx.x, b.count - 1);
-                row[j] = p.keep ? p.keep[rank] : rank;
-            }
-            real x[BOUNDS_ITEMS];
-#pragma unroll
-            for (int j = 0; j < BOUNDS_ITEMS; j++) x[j] = ((const real*)p.rows)[row[j] * p.stride + a];
-#pragma unroll
-            for (int j = 0; j < BOUNDS_ITEMS; j++) {
-                if (!(x[j] >= -most && x[j] <= most)) bad = min(bad, row[j]);
-                low = min(low, sap_ordinal_of(x[j] + 0));
-                high = max(high, sap_ordinal_of(x[j] + 0));
-            }
-            low = sap_warp_min(low);
-            high = sap_warp_max(high);
-            if (sap_lane() == 0 && low < s->low[a]) atomicMin(&s->low[a], low);
-            if (sap_lane() == 0 && high > s->high[a]) atomicMax(&s->high[a], high);
-        }
+    for (int j = 0; j < BOUNDS_ITEMS; j++) {
+        const int64_t rank = b.count * (j * BOUNDS_THREADS + (int)threadIdx.x) / BOUNDS_TILE;
+        row[j] = p.keep ? p.keep[rank] : rank;
     }
-    if (bad != INT64_MAX) sap_report_bad(b, bad);
+    for (int a = 0; a < b.dims; a++) {
+        ordinal low = sap_ordinal_highest<real>(), high = sap_ordinal_lowest<real>();
+        real x[BOUNDS_ITEMS];
+#pragma unroll
+        for (int j = 0; j < BOUNDS_ITEMS; j++) x[j] = ((const real*)p.rows)[row[j] * p.stride + a];
+#pragma unroll
+        for (int j = 0; j < BOUNDS_ITEMS; j++) {
+            low = min(low, sap_ordinal_of(x[j] + 0));
+            high = max(high, sap_ordinal_of(x[j] + 0));
+        }
+        low = sap_warp_min(low);
+        high = sap_warp_max(high);
+        if (sap_lane() == 0) atomicMin(&s->low[a], low);
+        if (sap_lane() == 0) atomicMax(&s->high[a], high);
+    }
     __syncthreads();
     if ((int)threadIdx.x < b.dims) {
-        atomicMin(&w.lower[b.dims + threadIdx.x], s->low[threadIdx.x]);
-        atomicMax(&w.upper[b.dims + threadIdx.x], s->high[threadIdx.x]);
+        w.lower[TOP_SAMPLED * b.dims + (int)threadIdx.x] = s->low[threadIdx.x];
+        w.upper[TOP_SAMPLED * b.dims + (int)threadIdx.x] = s->high[threadIdx.x];
     }
-    if (blockIdx.x == 0 && threadIdx.x == 0) w.min_id[1] = p.keep ? p.keep[0] : 0;
+    if (threadIdx.x == 0) w.min_id[1] = p.keep ? p.keep[0] : 0;
 }
 
 // Gathers the rows to build over, as columns, for the first level to read.
@@ -66,9 +62,10 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_gather(sap_cuda_b
     p.ids[buffer][rank] = row;
 }
 
-// Sets the work up: bounds of nothing, empty histograms.
+// Sets the work up: bounds of nothing but a sample, empty histograms.
 template <typename real>
 static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_build b, top_work<real> w) {
+    SAP_CUDA_SHARED(bounds_shared<real>, s);
     int64_t step = (int64_t)gridDim.x * BOUNDS_THREADS, first = (int64_t)blockIdx.x * BOUNDS_THREADS + threadIdx.x;
     int64_t nodes = (int64_t)2 << b.top;
     for (int64_t i = first; i < nodes * b.dims; i += step) {
@@ -81,6 +78,7 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_
     }
     for (int64_t i = first; i < w.bins_total; i += step) w.bins[0][i] = 0;
     if (first < SAP_MAX_DEPTH) w.meeting->arrived[first] = 0;
+    if (blockIdx.x == 0) bounds_sample(b, w, s); // over what this block has set up
 }
 
 #endif

@@ -166,6 +166,7 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         const bool rows = move == 0 && !b.points.keep;
         top_stage<real> stage;
         memset(&stage, 0, sizeof stage);
+        stage.most = (real)sap_largest_coordinate(b.tree.shape.real_bits, b.dims);
         stage.to = (real*)b.points.coords[target];
         stage.to_ids = b.points.ids[target];
         stage.from = (const real*)(rows ? b.points.rows : b.points.coords[target ^ 1]);
@@ -187,12 +188,10 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
 template <typename real, int dims>
 static void build_levels(sap_cuda_call* call, sap_cuda_build* b, const level_memory& m) {
     top_work<real> work;
-    real most = (real)sap_largest_coordinate(b->tree.shape.real_bits, b->dims);
     lay_out_work<real>(&work, b->count, b->dims, b->top, m.bins, m.work_is_spare ? m.spare : m.own);
     lay_out_points<real>(b, m);
     sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
     sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
-    sap_cuda_launch(call, build_bounds<real>, scan, *b, work, most);
     if (b->points.keep) // into the buffer that the first move does not write
         sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b,
                         top_moves(b->top, b->dims, sizeof(real)) & 1);

@@ -16,7 +16,8 @@ template <typename real> struct sap_median {
     int below, candidates;                      // points before the candidates; candidates
 };
 
-// Begins with the bounds of `count` points along the axis.
+// Begins with the bounds of `count` points along the axis, or of some of them: then points beyond belong to the bins at the ends,
+// and `low` and `high` are still to come.
 template <typename real>
 static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordinal<real>::type lower,
                                         typename sap_ordinal<real>::type upper, int count, int bins) {
@@ -33,9 +34,9 @@ static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordina
 
 template <typename real>
 static __device__ __forceinline__ int sap_median_bin(const sap_median<real>& m, real x, int bins) {
-    const int bin = (int)((x - m.origin) * m.scale);
-    SAP_ASSERT(bin >= 0 && m.scale > 0);
-    return bin < bins ? bin : bins - 1;
+    SAP_ASSERT(m.scale > 0);
+    const real place = (x - m.origin) * m.scale;
+    return place > 0 ? place < (real)bins ? (int)place : bins - 1 : 0;
 }
 
 // Keys are shifted right by so much to become bins. `bins`: a power of two.
@@ -75,7 +76,8 @@ static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int 
         // rounding of the borders keeps their order with any coordinate.
         const ordinal first = sap_ordinal_of(m->origin + ((real)bin - (real)0.5) / m->scale);
         const ordinal last = sap_ordinal_of(m->origin + ((real)bin + (real)1.5) / m->scale);
-        const ordinal from = first > m->low ? first : m->low, to = last < m->high ? last : m->high;
+        const ordinal from = bin > 0 && first > m->low ? first : m->low,
+                      to = bin < bins - 1 && last < m->high ? last : m->high;
         m->low = sap_last_key_below(*m, bin, bins, from, to) + 1;
         m->high = sap_last_key_below(*m, bin + 1, bins, from, to);
         m->scale = 0;

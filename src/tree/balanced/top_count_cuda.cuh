@@ -38,9 +38,15 @@ template <typename real> static __device__ __forceinline__ void top_widen(top_si
     if (x > shared->most) top_raise(&shared->most, x);
 }
 
-// The bin of a coordinate in a histogram that there is: scale > 0.
+// The bin of a coordinate, in the histogram that there is if scale > 0: what lies beyond belongs to the bins at the ends.
 template <typename real> static __device__ __forceinline__ int top_bin(const top_side<real>& side, real x, int bins) {
-    return min((int)((x - side.origin) * side.scale), bins - 1);
+    const real place = (x - side.origin) * side.scale;
+#ifdef SAP_CUDA_ON_CPU
+    return place > 0 ? place < (real)bins ? (int)place : bins - 1 : 0;
+#else
+    return (int)min(sizeof(real) == 4 ? __float2uint_rz((float)place) : __double2uint_rz((double)place),
+                    (unsigned int)bins - 1);
+#endif
 }
 
 template <typename real>
@@ -101,7 +107,7 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
     if (bins == 0) return;
     for (int i = (int)threadIdx.x; i < children * k.axes(); i += TOP_THREADS) {
         const int child = i / k.axes();
-        const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : 1;
+        const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : TOP_SAMPLED;
         sap_median<real> m;
         top_span(k, parent, nodes ? &w.node[parent] : NULL, child % 2, i % k.axes(), bins, &m);
         top_begin_side(&s->side[i], m);
@@ -144,6 +150,23 @@ static __device__ __forceinline__ void top_count_end(const top_block<real, dims>
     for (int i = (int)threadIdx.x; ids && i < children; i += TOP_THREADS) atomicMin(&w.min_id[first + i], s->min_id[i]);
 }
 
+// Reports points that no tree can hold.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_check(const top_block<real, dims>& k, const top_point<real, dims>* point,
+                                                 unsigned int first, unsigned int to) {
+    const real most = k.stage->most;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        bool good = true;
+#pragma unroll
+        for (int a = 0; a < (dims ? dims : k.axes()); a++) {
+            const real x = point[j].coordinate(a);
+            good = good && x >= -most && x <= most;
+        }
+        if (!good && first + j * SAP_WARP < to) sap_report_bad(*k.build, point[j].id());
+    }
+}
+
 // Counts ranks [from, to) of a root. bins 0: the children belong to the tree's bottom, and are not counted.
 template <bool rows, typename real, int dims>
 static __device__ void top_count(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int bins,
@@ -164,6 +187,7 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
             if (rows) point[j].settle();
             child[j] = first + j * SAP_WARP < to ? 0 : children;
         }
+        if (!nodes) top_check(k, point, first, to);
         if (nodes) {
             unsigned int waiting = 0;
             if (below > 0) {

@@ -12,6 +12,7 @@ enum {
     TOP_GRAIN = 256, // a block's range is a multiple of this
     TOP_ROUND = 7,   // levels between two moves of all points, at most
     TOP_CHILDREN = 1 << TOP_ROUND,
+    TOP_SAMPLED = 0,       // number of no node: there are the bounds of some points of the whole tree
     TOP_SIDE_BYTES = 1536, // a real for each child of a root and axis takes so much, at most
     TOP_COUNTS = 12288,    // of a block, in all its histograms
     TOP_BINS = 4096,       // of a histogram, at most
@@ -130,6 +131,7 @@ template <typename real> struct top_stage {
     int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
     int teams;             // nodes a block that resolves them
     bool together;         // all blocks run at once
+    real most;             // the greatest coordinate that a tree takes
 };
 
 // What a thread needs at hand: what the kernel was called with. dims 0: known at run time only.
@@ -180,7 +182,7 @@ static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level,
 }
 
 // The histogram of a child's coordinates along an axis: over the bounds of its parent, as far as the candidates of the
-// parent's median allow. node NULL: over the bounds of `parent`, the tree's root, itself.
+// parent's median allow. node NULL: over the bounds of `parent`, TOP_SAMPLED, themselves.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_span(const top_block<real, dims>& k, int64_t parent,
                                                 const top_node<real>* node, int side, int axis, int bins,

@@ -273,7 +273,7 @@ static __device__ __forceinline__ void top_take_sides(const top_block<real, dims
     const int64_t child = node ? 2 * parent : parent;
     for (int i = me->local(); i < sides; i += top_member<who>::LOCAL) {
         sap_median<real> m;
-        top_span(k, parent, node, i / k.axes(), i % k.axes(), bins, &m);
+        top_span(k, node ? parent : (int64_t)TOP_SAMPLED, node, i / k.axes(), i % k.axes(), bins, &m);
         top_begin_side(&team->side[i], m);
         team->lower[i] = w.lower[child * k.axes() + i];
         team->upper[i] = w.upper[child * k.axes() + i];
