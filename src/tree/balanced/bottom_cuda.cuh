@@ -26,7 +26,7 @@ template <typename real> struct bottom_node {
     ordinal lower[SAP_MAX_DIMS], upper[SAP_MAX_DIMS];
     sap_median<real> median;
     int start, middle, end;
-    int axis, found, min_id;  // found: candidates that are listed
+    int found, min_id;        // found: candidates that are listed
     real pivot[SAP_MAX_DIMS]; // the median, from its axis on
     int pivot_id;
     int list[SAP_WARP]; // the candidates' places
@@ -173,8 +173,9 @@ static __device__ void bottom_begin(const bottom_block<real, dims>& k, int level
     const int depth = b.top + level, stored = sap_stored_level(b, depth);
     for (int i = (int)threadIdx.x; i < nodes; i += BOTTOM_THREADS) {
         bottom_node<real>* n = &k.shared->node[i];
-        n->axis = sap_choose_axis<real>(b, depth, n->end - n->start, n->lower, n->upper);
-        sap_median_begin(&n->median, n->lower[n->axis], n->upper[n->axis], n->end - n->start, BOTTOM_BINS);
+        n->median.axis = sap_choose_axis<real>(b, depth, n->end - n->start, n->lower, n->upper);
+        sap_median_begin(&n->median, n->lower[n->median.axis], n->upper[n->median.axis], n->end - n->start,
+                         BOTTOM_BINS);
         n->found = 0;
     }
     if (stored < 0) return;
@@ -195,9 +196,9 @@ static __device__ __forceinline__ bool bottom_candidate(const bottom_block<real,
                                                         int i, typename sap_ordinal<real>::type* key) {
     const sap_median<real>& m = n->median;
     for (int c = 0; c < m.component; c++)
-        if (k.column(sap_next_axis(n->axis, c, k.axes()))[i] != n->pivot[c]) return false;
+        if (k.column(sap_next_axis(n->median.axis, c, k.axes()))[i] != n->pivot[c]) return false;
     *key = m.component == k.axes() ? (typename sap_ordinal<real>::type)k.ids[i]
-                                   : sap_ordinal_of(k.column(sap_next_axis(n->axis, m.component, k.axes()))[i]);
+                                   : sap_ordinal_of(k.column(sap_next_axis(n->median.axis, m.component, k.axes()))[i]);
     return *key >= m.low && *key <= m.high;
 }
 
@@ -238,7 +239,7 @@ static __device__ void bottom_narrow(const bottom_block<real, dims>& k, bottom_n
         if (lane == 0) k.shared->unfinished = 1;
         if (m.low == m.high) {
             if (lane == 0) n->pivot[m.component] = sap_real_of(m.low);
-            sap_median_next(&m, n->axis, k.axes(), n->lower, n->upper);
+            sap_median_next(&m, k.axes(), n->lower, n->upper);
         }
     }
     __syncwarp(); // all have read it
@@ -257,7 +258,7 @@ static __device__ void bottom_select(const bottom_block<real, dims>& k, bottom_n
         __syncthreads();
         const sap_median<real> m = n->median;
         if (m.candidates > SAP_WARP && m.scale > 0) {
-            const real* column = k.column(n->axis);
+            const real* column = k.column(n->median.axis);
 #pragma unroll 4
             for (int i = r.start + sap_lane(); i < r.end; i += SAP_WARP)
                 atomicAdd(&bins[sap_median_bin(m, column[i], BOTTOM_BINS)], 1);
@@ -300,16 +301,16 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
         int rank = 0, place = -1;
         if (lane < own->found) {
             place = own->list[lane];
-            for (int j = 0; j < own->found; j++) rank += comes_before(k, own->axis, own->list[j], place);
+            for (int j = 0; j < own->found; j++) rank += comes_before(k, own->median.axis, own->list[j], place);
         }
         const unsigned int chosen = __ballot_sync(SAP_ALL_LANES, place >= 0 && rank == target);
         SAP_ASSERT(chosen != 0 && own->found == own->median.candidates);
         place = __shfl_sync(SAP_ALL_LANES, place, __ffs((int)chosen) - 1);
-        if (lane < k.axes()) own->pivot[lane] = k.column(sap_next_axis(own->axis, lane, k.axes()))[place];
+        if (lane < k.axes()) own->pivot[lane] = k.column(sap_next_axis(own->median.axis, lane, k.axes()))[place];
         if (lane == 0) {
             own->pivot_id = k.ids[place];
-            sap_write_node<real>(*k.build, k.build->top + level, (k.root << level) + warp, own->axis,
-                                 k.column(own->axis)[place]);
+            sap_write_node<real>(*k.build, k.build->top + level, (k.root << level) + warp, own->median.axis,
+                                 k.column(own->median.axis)[place]);
         }
     }
     __syncthreads();
@@ -318,7 +319,7 @@ static __device__ void bottom_pivots(const bottom_block<real, dims>& k, bottom_n
 template <typename real, int dims>
 static __device__ bool tied_before_pivot(const bottom_block<real, dims>& k, const bottom_node<real>* n, int i) {
     for (int c = 1; c < k.axes(); c++) {
-        const real x = k.column(sap_next_axis(n->axis, c, k.axes()))[i];
+        const real x = k.column(sap_next_axis(n->median.axis, c, k.axes()))[i];
         if (x != n->pivot[c]) return x < n->pivot[c];
     }
     return k.ids[i] < n->pivot_id;
@@ -355,7 +356,7 @@ template <typename real, int dims>
 static __device__ void bottom_partition(const bottom_block<real, dims>& k, const bottom_node<real>* n, warp_range r,
                                         int part) {
     const int warp = (int)threadIdx.x / SAP_WARP;
-    const real* column = k.column(n->axis);
+    const real* column = k.column(n->median.axis);
     const real pivot = n->pivot[0];
     unsigned int low[WARP_ITEMS];
     int total = 0, to[WARP_ITEMS];

@@ -69,7 +69,7 @@ static size_t lay_out_work(top_work<real>* w, int64_t count, int dims, int level
     w->pivot = (ordinal*)next_array(&at, nodes * dims, sizeof(ordinal));
     w->pivot_id = (int*)next_array(&at, nodes, sizeof(int));
     w->min_id = (int*)next_array(&at, nodes, sizeof(int));
-    w->node = (top_node<real>*)next_array(&at, nodes, sizeof(top_node<real>));
+    w->node = (sap_median<real>*)next_array(&at, nodes, sizeof(sap_median<real>));
     w->listed = (int*)next_array(&at, nodes, sizeof(int));
     w->moved = (int*)next_array(&at, nodes, sizeof(int));
     w->below = (unsigned char*)next_array(&at, count, 1);

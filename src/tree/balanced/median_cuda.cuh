@@ -14,6 +14,7 @@ template <typename real> struct sap_median {
     real origin, scale;                         // bin of a coordinate: (x - origin) * scale; scale 0: bins of keys
     int component;                              // of the total order along the axis, to which the keys belong
     int below, candidates;                      // points before the candidates; candidates
+    int axis;                                   // of the node
 };
 
 // Begins with the bounds of `count` points along the axis, or of some of them: then points beyond belong to the bins at the ends,
@@ -97,13 +98,12 @@ template <typename real> static __device__ __forceinline__ real sap_median_last(
 
 // When too many candidates share their only key, the next component tells them apart; `lower` and `upper`: the node's.
 template <typename real>
-static __device__ void sap_median_next(sap_median<real>* m, int axis, int dims,
-                                       const typename sap_ordinal<real>::type* lower,
+static __device__ void sap_median_next(sap_median<real>* m, int dims, const typename sap_ordinal<real>::type* lower,
                                        const typename sap_ordinal<real>::type* upper) {
     SAP_ASSERT(m->component < dims);
     m->component++;
     const bool ids = m->component == dims;
-    const int next = sap_next_axis(axis, ids ? 0 : m->component, dims);
+    const int next = sap_next_axis(m->axis, ids ? 0 : m->component, dims);
     m->low = ids ? 0 : lower[next];
     m->high = ids ? (typename sap_ordinal<real>::type)INT32_MAX : upper[next];
 }

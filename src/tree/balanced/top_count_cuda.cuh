@@ -99,8 +99,8 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
     __syncthreads();
     if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, s->cut);
     for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS) {
-        const top_node<real> node = w.node[k.heap(root, i)];
-        s->gate[i - nodes] = {sap_real_of(node.median.low), sap_median_last(node.median), node.axis};
+        const sap_median<real> node = w.node[k.heap(root, i)];
+        s->gate[i - nodes] = {sap_real_of(node.low), sap_median_last(node), node.axis};
         s->listed[i] = 0;
     }
     if (threadIdx.x == 0) s->staged = 0;

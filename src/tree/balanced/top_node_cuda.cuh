@@ -26,12 +26,6 @@ enum {
     TOP_ALL_BINS = TOP_TEAMS * TOP_TEAM_BINS
 };
 
-// A node whose median is searched for.
-template <typename real> struct top_node {
-    sap_median<real> median; // before any of its candidates was looked at
-    int axis;
-};
-
 // Where a point is in the total order, relative to its node's candidates.
 enum { TOP_BEFORE, TOP_AMONG, TOP_AFTER };
 
@@ -51,7 +45,7 @@ template <typename real> struct top_work {
     ordinal* pivot;         // [node][dims] the median, from the node's axis on
     int* pivot_id;          // [node]
     int* min_id;            // [node]
-    top_node<real>* node;   // [node]
+    sap_median<real>* node; // [node] before any of its candidates was looked at
     int* listed;            // [node] candidates that are listed
     int* moved;             // [node] points that have moved there
     unsigned char* below;   // [rank] the point's node of the root's heap, at the level that was counted last
@@ -95,7 +89,7 @@ template <typename real, int dims> struct top_team {
     typedef typename sap_ordinal<real>::type ordinal;
     enum { AXES = dims ? dims : SAP_MAX_DIMS };
     top_side<real> side[2 * AXES]; // [child][axis]
-    top_node<real> node;
+    sap_median<real> node;
     ordinal pivot[AXES]; // components of the median that are known
     ordinal lower[2 * AXES], upper[2 * AXES];
     ordinal key[TOP_RANKED];
@@ -185,12 +179,12 @@ static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level,
 // parent's median allow. node NULL: over the bounds of `parent`, TOP_SAMPLED, themselves.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_span(const top_block<real, dims>& k, int64_t parent,
-                                                const top_node<real>* node, int side, int axis, int bins,
+                                                const sap_median<real>* node, int side, int axis, int bins,
                                                 sap_median<real>* m) {
     typename sap_ordinal<real>::type lower = k.work->lower[parent * k.axes() + axis],
                                      upper = k.work->upper[parent * k.axes() + axis];
-    if (node && axis == node->axis && side == 0) upper = node->median.high;
-    if (node && axis == node->axis && side == 1) lower = node->median.low;
+    if (node && axis == node->axis && side == 0) upper = node->high;
+    if (node && axis == node->axis && side == 1) lower = node->low;
     sap_median_begin(m, lower, upper, 0, bins);
 }
 

@@ -86,7 +86,7 @@ template <int who, typename real, int dims, typename work_type>
 static __device__ __forceinline__ void top_each_candidate(const top_block<real, dims>& k, top_member<who>* me,
                                                           const top_team<real, dims>& team, unsigned int first,
                                                           int count, const work_type& work) {
-    const sap_median<real> median = team.node.median;
+    const sap_median<real> median = team.node;
     const int threads = me->threads();
     for (int at = me->own(); at < count; at += TOP_ITEMS * threads) {
         real x[TOP_ITEMS];
@@ -110,9 +110,9 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
     typedef typename sap_ordinal<real>::type ordinal;
     enum { LOCAL = top_member<who>::LOCAL, BINS = top_member<who>::BINS };
     top_meeting<real>* meeting = k.work->meeting;
-    for (int round = 0; team->node.median.candidates > TOP_RANKED; round++) {
-        const ordinal low = team->node.median.low;
-        const int shift = sap_median_shift(team->node.median, BINS);
+    for (int round = 0; team->node.candidates > TOP_RANKED; round++) {
+        const ordinal low = team->node.low;
+        const int shift = sap_median_shift(team->node, BINS);
         for (int i = me->local(); i < BINS; i += LOCAL) me->bins[i] = 0;
         me->wait();
         top_each_candidate(k, me, *team, first, count,
@@ -129,15 +129,14 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
             bins = sums;
         }
         if (me->leads()) {
-            sap_median<real> median = team->node.median;
+            sap_median<real> median = team->node;
             top_narrow(&median, bins, BINS, rank);
             __syncwarp(); // all have read it
             if (median.candidates > TOP_RANKED && median.low == median.high) {
                 if (sap_lane() == 0) team->pivot[median.component] = median.low;
-                sap_median_next(&median, team->node.axis, k.axes(), k.work->lower + heap * k.axes(),
-                                k.work->upper + heap * k.axes());
+                sap_median_next(&median, k.axes(), k.work->lower + heap * k.axes(), k.work->upper + heap * k.axes());
             }
-            if (sap_lane() == 0) team->node.median = median;
+            if (sap_lane() == 0) team->node = median;
         }
         me->wait();
     }
@@ -173,20 +172,21 @@ static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims
     me->wait();
     if (who == TOP_ALL) {
         me->meet(k);
-        if (threadIdx.x == 0) team->found = *(volatile int*)&meeting->found;
-        if (threadIdx.x < TOP_RANKED) {
+        const int found = *(volatile int*)&meeting->found;
+        if (threadIdx.x == 0) team->found = found;
+        if ((int)threadIdx.x < found) {
             team->key[threadIdx.x] = *(volatile ordinal*)&meeting->key[threadIdx.x];
             team->list[threadIdx.x] = *(volatile int*)&meeting->list[threadIdx.x];
         }
         __syncthreads();
     }
     if (me->leads()) {
-        const int axis = team->node.axis, component = team->node.median.component, found = team->found;
-        SAP_ASSERT(found == team->node.median.candidates);
+        const int axis = team->node.axis, component = team->node.component, found = team->found;
+        SAP_ASSERT(found == team->node.candidates);
         for (int own = sap_lane(); own < found; own += SAP_WARP) {
             const ordinal key = team->key[own];
             const unsigned int at = first + (unsigned int)team->list[own];
-            int before = team->node.median.below;
+            int before = team->node.below;
             for (int i = 0; i < found; i++) {
                 const ordinal other = team->key[i];
                 before += other < key;
@@ -209,7 +209,7 @@ static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims
 template <int who, typename real, int dims>
 static __device__ __forceinline__ void
 top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team, int64_t parent,
-              const top_node<real>& node, int bins, unsigned int first, int count) {
+              const sap_median<real>& node, int bins, unsigned int first, int count) {
     typedef typename sap_ordinal<real>::type ordinal;
     const top_work<real>& w = *k.work;
     const int all = 2 * k.axes(), threads = me->threads();
@@ -267,7 +267,7 @@ top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real
 template <int who, typename real, int dims>
 static __device__ __forceinline__ void top_take_sides(const top_block<real, dims>& k, top_member<who>* me,
                                                       top_team<real, dims>* team, int64_t parent,
-                                                      const top_node<real>* node, int bins) {
+                                                      const sap_median<real>* node, int bins) {
     const top_work<real>& w = *k.work;
     const int sides = (node ? 2 : 1) * k.axes();
     const int64_t child = node ? 2 * parent : parent;
@@ -292,18 +292,18 @@ static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k,
     const int stored = sap_stored_level(b, level);
     const int64_t heap = ((int64_t)1 << level) + index, from = k.rank(level, index);
     const int count = (int)(k.rank(level, index + 1) - from);
-    top_node<real> node;
+    sap_median<real> node;
     node.axis = sap_choose_axis<real>(b, level, count, lower, upper);
     const int own = side * k.axes() + node.axis;
-    node.median.low = lower[node.axis];
-    node.median.high = upper[node.axis];
-    node.median.origin = team.side[own].origin;
-    node.median.scale = team.side[own].scale;
-    node.median.component = 0;
-    node.median.below = 0;
-    node.median.candidates = count;
-    if (node.median.scale > 0) // else all points of the node are candidates
-        top_narrow(&node.median, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
+    node.low = lower[node.axis];
+    node.high = upper[node.axis];
+    node.origin = team.side[own].origin;
+    node.scale = team.side[own].scale;
+    node.component = 0;
+    node.below = 0;
+    node.candidates = count;
+    if (node.scale > 0) // else all points of the node are candidates
+        top_narrow(&node, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
                    (int)(k.rank(level + 1, 2 * index + 1) - from));
     if (sap_lane() == 0) k.work->node[heap] = node;
     for (int a = sap_lane(); a < k.axes(); a += SAP_WARP) {
@@ -322,9 +322,9 @@ template <int who, typename real, int dims>
 static __device__ void top_resolve(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team,
                                    int64_t index, int bins) {
     const int64_t heap = ((int64_t)1 << k.stage->level) + index;
-    const top_node<real> node = k.work->node[heap];
+    const sap_median<real> node = k.work->node[heap];
     const unsigned int first = (unsigned int)k.rank(k.stage->level, index);
-    SAP_ASSERT(k.work->listed[heap] == node.median.candidates);
+    SAP_ASSERT(k.work->listed[heap] == node.candidates);
     me->wait();
     if (me->local() == 0) {
         team->node = node;
@@ -338,10 +338,10 @@ static __device__ void top_resolve(const top_block<real, dims>& k, top_member<wh
     }
     if (bins) top_take_sides(k, me, team, heap, &node, bins);
     me->wait();
-    top_find_pivot(k, me, team, index, first, node.median.candidates);
+    top_find_pivot(k, me, team, index, first, node.candidates);
     SAP_ASSERT(who != TOP_ALL || bins > 0); // else a block might begin the next node while another one reads this one's
     if (bins == 0) return;
-    top_take_list(k, me, team, heap, node, bins, first, node.median.candidates);
+    top_take_list(k, me, team, heap, node, bins, first, node.candidates);
     const int warp = who == TOP_WARP ? 0 : (int)threadIdx.x / SAP_WARP, warps = who == TOP_WARP ? 1 : (int)TOP_TEAMS;
     if (!me->writes()) return;
     for (int side = warp; side < 2; side += warps)
@@ -361,24 +361,24 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     top_member<TOP_WARP> own = {shared->bins + warp * TOP_TEAM_BINS, 0};
     if (stage.level < 0) {
         if (warp > 0) return;
-        top_take_sides(k, &own, &shared->team[0], 1, (const top_node<real>*)NULL, stage.bins);
+        top_take_sides(k, &own, &shared->team[0], 1, (const sap_median<real>*)NULL, stage.bins);
         __syncwarp();
         top_begin(k, shared->team[0], 0, 0, 0, stage.bins);
         return;
     }
-    const top_node<real>* nodes = w.node + ((int64_t)1 << stage.level);
+    const sap_median<real>* nodes = w.node + ((int64_t)1 << stage.level);
     const int most = stage.together ? TOP_ALL_LISTED : INT_MAX;
     top_member<TOP_ALL> one = {shared->bins, 0};
     for (int64_t index = 0; stage.together && index >> stage.level == 0; index++)
-        if (nodes[index].median.candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
+        if (nodes[index].candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
     const int64_t first = (int64_t)blockIdx.x * stage.teams, end = min(first + stage.teams, (int64_t)1 << stage.level);
     const int alone = stage.teams > 1 ? TOP_TEAM_LISTED : -1; // with so many a warp is left alone
     top_member<TOP_BLOCK> all = {shared->bins, 0};
     for (int64_t index = first; index < end; index++)
-        if (nodes[index].median.candidates > alone && nodes[index].median.candidates <= most)
+        if (nodes[index].candidates > alone && nodes[index].candidates <= most)
             top_resolve(k, &all, &shared->team[0], index, stage.bins);
     __syncthreads();
-    if (first + warp < end && nodes[first + warp].median.candidates <= alone)
+    if (first + warp < end && nodes[first + warp].candidates <= alone)
         top_resolve(k, &own, &shared->team[warp], first + warp, stage.bins);
 }
 
