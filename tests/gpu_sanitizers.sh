@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The four compute-sanitizer tools over the test programs that use a GPU: gpu_sanitizers.sh BUILD [SECONDS]
+# The four compute-sanitizer tools over the test programs that use a GPU: gpu_sanitizers.sh BUILD [SECONDS [PROGRAM...]]
 # SECONDS is what each run may take (default 25); runs share the GPU. One that is stopped has failed only if something
-# was found until then. Logs: BUILD/sanitizers. Exit: 0, 1 if a tool or a test found something, 77 without the tool.
+# was found until then. PROGRAMs are those of BUILD/tests (default: all that are listed here). Logs: BUILD/sanitizers.
+# Exit: 0, 1 if a tool or a test found something, 77 without the tool.
 set -uo pipefail
-build=${1:?"gpu_sanitizers.sh BUILD [SECONDS]"}
+build=${1:?"gpu_sanitizers.sh BUILD [SECONDS [PROGRAM...]]"}
 seconds=${2:-25}
+programs=" ${*:3} "
 tool=$(command -v compute-sanitizer || true)
 if [ -z "$tool" ] && [ -x /usr/local/cuda/bin/compute-sanitizer ]; then tool=/usr/local/cuda/bin/compute-sanitizer; fi
 [ -n "$tool" ] || { echo "compute-sanitizer is not here"; exit 77; }
@@ -105,6 +107,7 @@ most=$(nproc 2>/dev/null || echo 2)
 export OMP_NUM_THREADS=2
 for kind in memcheck racecheck initcheck synccheck; do
   while read -r program name tests; do
+    case $programs in *" $program "* | "  ") ;; *) continue ;; esac
     if [ ! -x "$build/tests/$program" ]; then
       [ -e "$logs/$program.absent" ] || echo "$program: skipped, not built" | tee "$logs/$program.absent"
       continue
