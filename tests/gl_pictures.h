@@ -11,10 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SUBNORMALS = 4 }; // so many of the smallest normal number count as 0
+enum { SUBNORMALS = 4 }; // so many of the smallest normal number may count as 0
 
-static inline bool near_enough(double a, double b) {
-    return a == b || fmax(fabs(a), fabs(b)) <= SUBNORMALS * (double)FLT_MIN;
+// Whether an answer is the expected one; of squares that may count as 0, any may come first.
+static inline bool same_answer(int32_t id, float found, int32_t expected_id, float expected) {
+    return (id == expected_id && found == expected) || fmaxf(found, expected) <= SUBNORMALS * FLT_MIN;
 }
 
 // A grid over the cloud's box and a little beyond; in 3-D a slice askew through it.
@@ -61,14 +62,11 @@ static inline void check_rows(const cloud* points, const cloud* queries, int32_t
         for (int32_t j = 0; j < k; j++) {
             int32_t id = ids[q * k + j];
             float found = distance2[q * k + j];
-            bool none = id < 0 && expected_ids[j] < 0 && isinf(found);
-            bool one = id >= 0 && id < points->count && expected_ids[j] >= 0;
-            for (int32_t i = 0; i < j && one; i++) one = ids[q * k + i] != id;
-            if (!none && one) {
-                double truth = oracle_distance2(queries, q, points, id);
-                one = near_enough(truth, (double)expected[j]) && near_enough(truth, (double)found);
-            }
-            if (!CHECK(none || one)) {
+            bool same = id < points->count && same_answer(id, found, expected_ids[j], expected[j]);
+            if (same && id != expected_ids[j])
+                same = id >= 0 && same_answer(id, found, id, (float)oracle_distance2(queries, q, points, id));
+            for (int32_t i = 0; i < j && id >= 0; i++) same = same && ids[q * k + i] != id;
+            if (!CHECK(same)) {
                 printf("  query %lld, neighbour %d: %d at %g, expected %d at %g\n", (long long)q, (int)j, (int)id,
                        (double)found, (int)expected_ids[j], (double)expected[j]);
                 j = k;
@@ -80,7 +78,7 @@ static inline void check_rows(const cloud* points, const cloud* queries, int32_t
     free(expected);
 }
 
-// Checks counts.
+// Checks counts of points within a limit.
 static inline void check_counts(const cloud* points, const cloud* queries, double limit2, const int64_t* counts) {
     oracle_rules fewer = {.limit2 = limit2 - SUBNORMALS * (double)FLT_MIN};
     oracle_rules more = {.limit2 = limit2 + SUBNORMALS * (double)FLT_MIN};

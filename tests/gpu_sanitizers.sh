@@ -102,6 +102,9 @@ one() {  # one TOOL PROGRAM NAME TEST...
     "$(sed -nE 's/^([0-9]+ passed, .*)/\1/p' "$logs/$name.txt" | tail -n 1)" >"$logs/$name.line"
 }
 
+for program in "${@:3}"; do
+  jobs_of | grep -q "^$program " || { echo "gpu_sanitizers.sh: no program of the list is called $program"; exit 1; }
+done
 running=0
 most=$(nproc 2>/dev/null || echo 2)
 export OMP_NUM_THREADS=2

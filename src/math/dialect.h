@@ -9,8 +9,9 @@
 // SAP_ASSERT(condition) states an invariant (base/assert.h); shaders do not check it.
 // SAP_UNUSED(name) marks a parameter that one of several texts for the same role does not need.
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
-// SAP_ROUNDED(product) is a product that must be rounded before it is added. GLSL may fuse the two: there bits are changed
-// between them by SAP_NOTHING, which is 0, as no compiler knows. A shader that has no uniforms of its own defines it before.
+// SAP_ROUNDED(product) is a product that must be rounded before it is added. GLSL and WGSL may fuse the two: there bits are
+// changed between them by SAP_NOTHING, which is 0, as no compiler knows. WebGPU's shaders, whose uniforms must lie in
+// blocks, define it before they include this.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/dialect.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
@@ -32,13 +33,13 @@
 #define SAP_TABLE_END                )
 
 #ifndef SAP_NOTHING
-uniform uint nothing; // never set
+uniform highp uint nothing; // 0, since no program sets it
 #define SAP_NOTHING nothing
 #endif
-// The value, of which compilers know no more. Macros instead of functions: compilers of browsers make variables of all
+// The value, hidden from the compiler. Macros instead of functions: compilers of browsers make variables of all
 // parameters and results.
-#define sap_kept(value)      uintBitsToFloat(floatBitsToUint(value) ^ SAP_NOTHING)
-#define SAP_ROUNDED(product) sap_kept(product)
+#define sap_opaque(value)    uintBitsToFloat(floatBitsToUint(value) ^ SAP_NOTHING)
+#define SAP_ROUNDED(product) sap_opaque(product)
 
 float sap_float_of_int(int value) { return float(value); }
 float sap_square_root(float value) { return sqrt(value); }

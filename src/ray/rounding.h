@@ -16,10 +16,10 @@ float sap_product_rest(float a, float b, float product) {
     float upper_b = sap_upper_half(b);
     float lower_a = a - upper_a;
     float lower_b = b - upper_b;
-    float rest = sap_kept(sap_product(upper_a, upper_b) - product);
-    rest = sap_kept(rest + sap_product(upper_a, lower_b));
-    rest = sap_kept(rest + sap_product(lower_a, upper_b));
-    return sap_kept(rest + sap_product(lower_a, lower_b));
+    float rest = sap_opaque(sap_product(upper_a, upper_b) - product);
+    rest = sap_opaque(rest + sap_product(upper_a, lower_b));
+    rest = sap_opaque(rest + sap_product(lower_a, upper_b));
+    return sap_opaque(rest + sap_product(lower_a, lower_b));
 }
 
 // A power of two that scales numbers of a magnitude to near 1.
@@ -44,11 +44,11 @@ float sap_quotient(float a, float b) {
     float back = sap_inverse_of_power(of_a);
     float x = a * of_a;
     float y = b * of_b;
-    float guess = sap_kept(x / y);
+    float guess = sap_opaque(x / y);
     float product = sap_product(guess, y);
-    float rest = sap_kept(x - product) - sap_product_rest(guess, y, product);
-    float near_one = sap_kept(guess + rest / y);
-    return back > 1.0 ? sap_kept(near_one * back) * of_b : sap_kept(near_one * of_b) * back;
+    float rest = sap_opaque(x - product) - sap_product_rest(guess, y, product);
+    float near_one = sap_opaque(guess + rest / y);
+    return back > 1.0 ? sap_opaque(near_one * back) * of_b : sap_opaque(near_one * of_b) * back;
 }
 
 // a*b - c*d with exact products. C rounds twice, to double and to float; this rounds once: the results differ one time
@@ -62,10 +62,10 @@ float sap_product_difference(float a, float b, float c, float d) {
     float w = d * of_bd;
     float p = sap_product(x, y);
     float q = sap_product(z, w);
-    float difference = sap_kept(p - q);
-    float back = sap_kept(difference - p);
-    float lost = sap_kept(p - sap_kept(difference - back)) - sap_kept(q + back);
-    float rests = sap_kept(lost + (sap_product_rest(x, y, p) - sap_product_rest(z, w, q)));
+    float difference = sap_opaque(p - q);
+    float back = sap_opaque(difference - p);
+    float lost = sap_opaque(p - sap_opaque(difference - back)) - sap_opaque(q + back);
+    float rests = sap_opaque(lost + (sap_product_rest(x, y, p) - sap_product_rest(z, w, q)));
     float sum = rests == 0.0 ? difference : difference + rests; // -0 stays
-    return sap_kept(sum * sap_inverse_of_power(of_ac)) * sap_inverse_of_power(of_bd);
+    return sap_opaque(sum * sap_inverse_of_power(of_ac)) * sap_inverse_of_power(of_bd);
 }

@@ -1,16 +1,17 @@
-// Before the balanced builder's top: empty work, the bounds of some points, and points to build over as columns.
+// Before the balanced builder's top: empty work, the bounds of a sample, and points to build over as columns.
 #ifndef SAPWOOD_TREE_BALANCED_BOUNDS_CUDA_CUH
 #define SAPWOOD_TREE_BALANCED_BOUNDS_CUDA_CUH
 
 #include "tree/balanced/top_node_cuda.cuh"
 
-enum { BOUNDS_THREADS = 256, BOUNDS_ITEMS = 8, BOUNDS_TILE = BOUNDS_THREADS * BOUNDS_ITEMS };
+enum { BOUNDS_THREADS = 256, BOUNDS_ITEMS = 8, BOUNDS_SAMPLED = BOUNDS_THREADS * BOUNDS_ITEMS };
 
 template <typename real> struct bounds_shared {
     typename sap_ordinal<real>::type low[SAP_MAX_DIMS], high[SAP_MAX_DIMS];
 };
 
-// Takes the bounds of some points, by a block.
+// Takes the bounds of a sample, by a block: a point of each of 2,048 parts of the ranks, anywhere in it, since points of
+// grids repeat themselves in step.
 template <typename real>
 static __device__ __forceinline__ void bounds_sample(const sap_cuda_build& b, const top_work<real>& w,
                                                      bounds_shared<real>* s) {
@@ -24,7 +25,10 @@ static __device__ __forceinline__ void bounds_sample(const sap_cuda_build& b, co
     int64_t row[BOUNDS_ITEMS];
 #pragma unroll
     for (int j = 0; j < BOUNDS_ITEMS; j++) {
-        const int64_t rank = b.count * (j * BOUNDS_THREADS + (int)threadIdx.x) / BOUNDS_TILE;
+        const int part = j * BOUNDS_THREADS + (int)threadIdx.x;
+        const int64_t from = b.count * part / BOUNDS_SAMPLED, to = b.count * (part + 1) / BOUNDS_SAMPLED;
+        const uint64_t place = (uint32_t)(part + 1) * 0x9e3779b9u; // of 2^32 (Knuth's multiplicative hashing)
+        const int64_t rank = from + (int64_t)(place * (uint64_t)(to - from) >> 32);
         row[j] = p.keep ? p.keep[rank] : rank;
     }
     for (int a = 0; a < b.dims; a++) {
@@ -78,7 +82,7 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_
     }
     for (int64_t i = first; i < w.bins_total; i += step) w.bins[0][i] = 0;
     if (first < SAP_MAX_DEPTH) w.meeting->arrived[first] = 0;
-    if (blockIdx.x == 0) bounds_sample(b, w, s); // over what this block has set up
+    if (blockIdx.x == 0) bounds_sample(b, w, s); // after this block has emptied the same entries
 }
 
 #endif

@@ -72,7 +72,7 @@ static size_t lay_out_work(top_work<real>* w, int64_t count, int dims, int level
     w->node = (sap_median<real>*)next_array(&at, nodes, sizeof(sap_median<real>));
     w->listed = (int*)next_array(&at, nodes, sizeof(int));
     w->moved = (int*)next_array(&at, nodes, sizeof(int));
-    w->below = (unsigned char*)next_array(&at, count, 1);
+    w->noted = (unsigned char*)next_array(&at, count, 1);
     for (int i = 0; i < 2; i++) w->bins[i] = (int*)next_array(&at, bins, sizeof(int));
     w->meeting = (top_meeting<real>*)next_array(&at, 1, sizeof(top_meeting<real>));
     return (size_t)(at - memory);
@@ -124,15 +124,16 @@ static int64_t top_blocks(sap_cuda_call* call, const void* kernel, int64_t count
     return most < grains ? most : grains;
 }
 
-// Splits the nodes of a level; level -1: begins the tree's root.
+// Splits the nodes of a level; level -1: begins the tree's root. `rows`: points lie as the caller gave them, with
+// which kernels for any number of dimensions need no code of their own.
 template <typename real, int dims>
 static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work,
-                         top_stage<real> stage, int64_t blocks) {
+                         top_stage<real> stage, bool rows, int64_t blocks) {
     const int64_t nodes = stage.level < 0 ? 1 : (int64_t)1 << stage.level;
     const int64_t multiprocessors = call->cuda->multiprocessors;
     sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
     stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
-    if (dims && stage.row_step != 1)
+    if (dims && rows)
         sap_cuda_launch(call, build_count<real, dims, dims != 0>, count, b, work, stage);
     else
         sap_cuda_launch(call, build_count<real, dims, false>, count, b, work, stage);
@@ -176,7 +177,7 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         stage.root_level = b.top * move / moves;
         const int end = b.top * (move + 1) / moves;
         for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
-            launch_level<real, dims>(call, b, work, stage, counters);
+            launch_level<real, dims>(call, b, work, stage, rows, counters);
         if (dims && rows)
             sap_cuda_launch(call, build_move<real, dims, dims != 0>, movers, b, work, stage);
         else
@@ -190,8 +191,9 @@ static void build_levels(sap_cuda_call* call, sap_cuda_build* b, const level_mem
     top_work<real> work;
     lay_out_work<real>(&work, b->count, b->dims, b->top, m.bins, m.work_is_spare ? m.spare : m.own);
     lay_out_points<real>(b, m);
-    sap_cuda_grid scan = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>), false};
-    sap_cuda_launch(call, build_prepare<real>, scan, *b, work);
+    sap_cuda_grid prepare = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>),
+                             false};
+    sap_cuda_launch(call, build_prepare<real>, prepare, *b, work);
     if (b->points.keep) // into the buffer that the first move does not write
         sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b,
                         top_moves(b->top, b->dims, sizeof(real)) & 1);

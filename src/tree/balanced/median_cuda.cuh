@@ -17,8 +17,8 @@ template <typename real> struct sap_median {
     int axis;                                   // of the node
 };
 
-// Begins with the bounds of `count` points along the axis, or of some of them: then points beyond belong to the bins at the ends,
-// and `low` and `high` are still to come.
+// Begins with the bounds of `count` points along the axis. For bins alone, the bounds of a sample will do: points beyond
+// them belong to the bins at the ends.
 template <typename real>
 static __device__ void sap_median_begin(sap_median<real>* m, typename sap_ordinal<real>::type lower,
                                         typename sap_ordinal<real>::type upper, int count, int bins) {

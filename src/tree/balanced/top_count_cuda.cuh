@@ -41,12 +41,8 @@ template <typename real> static __device__ __forceinline__ void top_widen(top_si
 // The bin of a coordinate, in the histogram that there is if scale > 0: what lies beyond belongs to the bins at the ends.
 template <typename real> static __device__ __forceinline__ int top_bin(const top_side<real>& side, real x, int bins) {
     const real place = (x - side.origin) * side.scale;
-#ifdef SAP_CUDA_ON_CPU
-    return place > 0 ? place < (real)bins ? (int)place : bins - 1 : 0;
-#else
     return (int)min(sizeof(real) == 4 ? __float2uint_rz((float)place) : __double2uint_rz((double)place),
                     (unsigned int)bins - 1);
-#endif
 }
 
 template <typename real>
@@ -150,11 +146,12 @@ static __device__ __forceinline__ void top_count_end(const top_block<real, dims>
     for (int i = (int)threadIdx.x; ids && i < children; i += TOP_THREADS) atomicMin(&w.min_id[first + i], s->min_id[i]);
 }
 
-// Reports points that no tree can hold.
+// Reports the first of a lane's points that no tree can hold.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_check(const top_block<real, dims>& k, const top_point<real, dims>* point,
                                                  unsigned int first, unsigned int to) {
     const real most = k.stage->most;
+    int64_t bad = INT64_MAX;
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
         bool good = true;
@@ -163,8 +160,9 @@ static __device__ __forceinline__ void top_check(const top_block<real, dims>& k,
             const real x = point[j].coordinate(a);
             good = good && x >= -most && x <= most;
         }
-        if (!good && first + j * SAP_WARP < to) sap_report_bad(*k.build, point[j].id());
+        if (!good && first + j * SAP_WARP < to) bad = min(bad, (int64_t)point[j].id());
     }
+    if (bad != INT64_MAX) sap_report_bad(*k.build, bad);
 }
 
 // Counts ranks [from, to) of a root. bins 0: the children belong to the tree's bottom, and are not counted.
@@ -181,7 +179,7 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
         top_point<real, dims> point[TOP_ITEMS];
         int child[TOP_ITEMS], node[TOP_ITEMS];
         top_load<SAP_WARP, rows>(k, point, first, to);
-        top_take_nodes<SAP_WARP>(k.work->below, below, first, to, node);
+        top_take_nodes<SAP_WARP>(k.work->noted, below, first, to, node);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
             if (rows) point[j].settle();
@@ -194,7 +192,7 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
                 top_descend(k, root, point, node);
 #pragma unroll
                 for (int j = 0; j < TOP_ITEMS; j++)
-                    if (child[j] == 0) k.work->below[first + j * SAP_WARP] = (unsigned char)node[j];
+                    if (child[j] == 0) k.work->noted[first + j * SAP_WARP] = (unsigned char)node[j];
             }
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++) {
@@ -252,7 +250,8 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     typedef top_counting<real, dims> shared_type;
     SAP_CUDA_SHARED(shared_type, shared);
     const top_block<real, dims> k = {&b, &w, &stage, shared->cut};
-    if (sap_build_is_bad(b)) return;
+    // The first pass looks at all points, whatever other blocks find: the lowest bad row is named.
+    if (stage.level >= 0 && sap_build_is_bad(b)) return;
     int* clear = w.bins[stage.level & 1];
     for (int64_t i = (int64_t)blockIdx.x * TOP_THREADS + threadIdx.x; i < w.bins_total;
          i += (int64_t)gridDim.x * TOP_THREADS)

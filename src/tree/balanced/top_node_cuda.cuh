@@ -12,7 +12,7 @@ enum {
     TOP_GRAIN = 256, // a block's range is a multiple of this
     TOP_ROUND = 7,   // levels between two moves of all points, at most
     TOP_CHILDREN = 1 << TOP_ROUND,
-    TOP_SAMPLED = 0,       // number of no node: there are the bounds of some points of the whole tree
+    TOP_SAMPLED = 0,       // heap number of no node: there are the bounds of a sample of all points
     TOP_SIDE_BYTES = 1536, // a real for each child of a root and axis takes so much, at most
     TOP_COUNTS = 12288,    // of a block, in all its histograms
     TOP_BINS = 4096,       // of a histogram, at most
@@ -48,7 +48,7 @@ template <typename real> struct top_work {
     sap_median<real>* node; // [node] before any of its candidates was looked at
     int* listed;            // [node] candidates that are listed
     int* moved;             // [node] points that have moved there
-    unsigned char* below;   // [rank] the point's node of the root's heap, at the level that was counted last
+    unsigned char* noted;   // [rank] the point's node of the root's heap, at the level that was counted last
     int* bins[2];           // [node of a level][dims][bins] histograms: one is filled and read, one is cleared
     int64_t bins_total;
     top_meeting<real>* meeting;
@@ -215,9 +215,9 @@ template <typename real, int dims> struct top_point {
     __device__ __forceinline__ int32_t id() const { return k->id(i); }
 };
 
-// Loads a lane's points, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no number or,
-// where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus zeros; else in
-// columns.
+// Loads a lane's points, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no
+// number or, where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus
+// zeros; else in columns.
 template <int step, bool rows, typename real, int dims>
 static __device__ __forceinline__ void top_load(const top_block<real, dims>& k, top_point<real, dims>* point,
                                                 unsigned int first, unsigned int to) {
@@ -250,15 +250,15 @@ static __device__ __forceinline__ bool top_tied_before_pivot(const top_block<rea
     return k.id(i) < k.work->pivot_id[heap];
 }
 
-// Takes the nodes to which a lane's points belong, `levels` - 1 below a root, as they were noted when that level was counted;
-// where there is no point, the first one. The root itself needs no note.
+// Takes the nodes to which a lane's points belong, `levels` - 1 below a root, as they were noted when that level was
+// counted; where there is no point, the first one. The root itself needs no note.
 template <int step>
-static __device__ __forceinline__ void top_take_nodes(const unsigned char* below, int levels, unsigned int first,
+static __device__ __forceinline__ void top_take_nodes(const unsigned char* noted, int levels, unsigned int first,
                                                       unsigned int to, int* node) {
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
         node[j] = levels > 1 ? 1 << (levels - 1) : 1;
-        if (levels > 1 && first + j * step < to) node[j] = below[first + j * step];
+        if (levels > 1 && first + j * step < to) node[j] = noted[first + j * step];
     }
 }
 
@@ -284,11 +284,11 @@ static __device__ __forceinline__ void top_descend(const top_block<real, dims>& 
     }
 }
 
-// Takes what top_descend needs for the nodes of `levels` levels from a root on.
+// Takes what top_descend needs to step down to the nodes that are `levels` below a root.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_take_cuts(const top_block<real, dims>& k, int64_t root, int levels,
                                                      top_cut<real>* cut) {
-    for (int i = 1 + (int)threadIdx.x; i < 1 << levels; i += TOP_THREADS) {
+    for (int i = (1 << levels) / 2 + (int)threadIdx.x; i > 0 && i < 1 << levels; i += TOP_THREADS) {
         const int64_t heap = k.heap(root, i);
         cut[i].split = sap_real_of(k.work->pivot[heap * k.axes()]);
         cut[i].axis = k.work->node[heap].axis;
