@@ -35,12 +35,12 @@ static const sap_mesh_ops mesh = {
     .build = sap_mesh_build_gl, .copy_in = sap_mesh_copy_in_gl, .free_arrays = sap_mesh_free_arrays_gl};
 static const sap_ray_ops ray = {.trace = sap_trace_gl};
 static const sap_surface_ops surface = {.extract = sap_surface_gl};
-#ifndef SAP_PAGE // which shows none of these, and is to stay light
-static const sap_radius_ops radius = {.search = sap_radius_gl};
 static const sap_zpyramid_ops zpyramid = {.create = sap_zpyramid_create_gl,
                                           .compact = sap_zpyramid_compact_gl,
                                           .total = sap_zpyramid_total_gl,
                                           .free = sap_zpyramid_free_gl};
+#ifndef SAP_PAGE // which shows none of these, and is to stay light
+static const sap_radius_ops radius = {.search = sap_radius_gl};
 static const sap_resident_ops resident = {.create = sap_resident_create_gl,
                                           .load = sap_resident_load_gl,
                                           .extract = sap_resident_extract_gl,
@@ -76,9 +76,9 @@ const sap_processor_table sap_gl_table = {
             .mesh = &mesh,
             .ray = &ray,
             .surface = &surface,
+            .zpyramid = &zpyramid,
 #ifndef SAP_PAGE
             .radius = &radius,
-            .zpyramid = &zpyramid,
             .resident = &resident,
             .render = &sap_render_ops_cpu,
 #endif

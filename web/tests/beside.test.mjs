@@ -2,14 +2,12 @@
 // right by what the test computes itself; by mouse and by keyboard, light and dark, at a phone's width, without a finding of axe-core.
 import assert from 'node:assert/strict';
 import { idle, inBrowser, pixels } from './page.mjs';
-import { call, facts, fields, hasNoFinding, job, named, rows, words } from './told.mjs';
+import { call, facts, fields, hasNoFinding, inWords, job, named, rows, texts, twoByTwo, words, zPlace } from './told.mjs';
 
 const { down, leaf, back } = fields.voronoiNoteKind;
 
 // ---- What is on the page
 
-const texts = (page) => page.locator('.guide-figure text').evaluateAll((all) => all.map((one) => one.textContent));
-const inWords = (number) => number.toLocaleString('en');
 const sorted = (numbers) => [...new Set(numbers)].sort((a, b) => a - b);
 
 const noWider = async (page, width) => assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
@@ -98,39 +96,59 @@ async function isNearest(page, of) {
 
 // ---- Compaction
 
-// The cells that are kept, 1 or 0 each, as the GPU has them.
-const cells = (page) =>
-  page.evaluate(() => {
-    const { module } = window.sapwood;
-    module._compaction_read();
-    const [width, height] = [module._compaction_width(), module._compaction_height()];
-    return Array.from({ length: width * height }, (_, i) => module._compaction_sum_of(0, i));
-  });
-const sumOf = (flags, level, node) => flags.slice(node * 4 ** level, (node + 1) * 4 ** level).reduce((a, b) => a + b, 0);
-
-// What the drawing says of a node, and what is in the texel that it names.
-async function isTheSum(page, flags, level, node, form = 'vec4') {
-  const children = [0, 1, 2, 3].map((child) => sumOf(flags, level - 1, 4 * node + child));
-  const sum = sumOf(flags, level, node);
-  const shown = await texts(page);
-  assert.deepEqual([0, 2, 4, 6].map((i) => shown[i]), children.map(inWords), `level ${level}, node ${node}: ${shown}`);
-  assert.deepEqual(shown.slice(8, 11), [inWords(sum), `Level ${level}`, `node ${inWords(node)}`]);
-  const [, column, row] = /^texel (\d+), (\d+)$/.exec(shown[11]).map(Number);
-  const texel = await page.evaluate(([names, l, n, x, y]) => {
+// Texels of the texture that has a level of the pyramid, of level 0 the base: a square from the level's corner on, as four numbers each.
+const square = (page, level, node, x, y, side, floats) =>
+  page.evaluate(([names, l, n, u, v, many, real]) => {
     const { module, gl } = window.sapwood;
-    const texture = module.GL.textures[module.HEAPF64[(module._compaction_texel(l, n) >>> 0) / 8 + names.texture]];
+    const at = (module._compaction_texel(l, n) >>> 0) / 8;
     const framebuffer = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
-    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-    const whole = new Uint32Array(4);
-    gl.readPixels(x, y, 1, 1, gl.RGBA_INTEGER, gl.UNSIGNED_INT, whole);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, module.GL.textures[module.HEAPF64[at + names.texture]], 0);
+    const texels = real ? new Float32Array(4 * many * many) : new Uint8Array(4 * many * many);
+    gl.readPixels(module.HEAPF64[at + names.first] + u, v, many, many, gl.RGBA, real ? gl.FLOAT : gl.UNSIGNED_BYTE, texels);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.deleteFramebuffer(framebuffer);
-    return [...whole];
-  }, [fields.compactionTexel, level, node, column, row]);
-  const running = children.map((_, i) => children.slice(0, i + 1).reduce((a, b) => a + b, 0));
-  if (form === 'vec4') assert.deepEqual(texel, running, 'running sums in the texel');
-  else assert.equal(texel[0], sum);
+    return [...texels];
+  }, [fields.compactionTexel, level, node, x, y, side, floats]);
+
+// The cells that are kept, 1 or 0 each, in Z order: by the texels of the base, and so the scene has them.
+async function cells(page) {
+  const side = await page.evaluate(() => window.sapwood.module._compaction_width());
+  const base = await square(page, 0, 0, 0, 0, side, false);
+  const flags = Array.from({ length: side * side }, (_, i) => zPlace(i)).map(([x, y]) => base[4 * (x + side * y)] / 255);
+  const told = await page.evaluate((many) => {
+    const { module } = window.sapwood;
+    module._compaction_read();
+    return Array.from({ length: many }, (_, i) => module._compaction_sum_of(0, i));
+  }, flags.length);
+  assert.deepEqual(told, flags);
+  return flags;
 }
+// What the drawing says of a node, and what is in the texel that it names.
+async function isTheSum(page, flags, level, node, form = 'plain') {
+  const { sums, sum, place: [x, y], told: all } = twoByTwo(flags, level, node);
+  assert.deepEqual(await texts(page), all);
+  const texel = await square(page, level, node, x, y, 1, form !== 'bytes');
+  const running = sums.map((_, i) => sums.slice(0, i + 1).reduce((a, b) => a + b, 0));
+  assert.deepEqual(texel, form === 'vec4' ? running : form === 'plain' ? [sum, sum, sum, sum] : [0, 8, 16, 24].map((bit) => (sum >> bit) & 255), `the texel of level ${level}, node ${node}`);
+}
+
+// Every node of a level stands where its texel's column and row say.
+const squaresAre = (page) =>
+  page.evaluate(([names, found]) => {
+    const { module, canvas } = window.sapwood;
+    const wide = Object.keys(names).length;
+    const first = (module._compaction_layout(canvas.width, canvas.height, canvas.width / canvas.clientWidth) >>> 0) / 4;
+    const boxes = Array.from({ length: module._compaction_levels() + 1 }, (_, i) => [...module.HEAPF32.subarray(first + i * wide, first + (i + 1) * wide)]);
+    return boxes.flatMap((box, level) => {
+      const side = module._compaction_width() >> level;
+      const [x, y, width, height] = [names.x, names.y, names.width, names.height].map((name) => box[name]);
+      return Array.from({ length: Math.min(side, 8) ** 2 }, (_, i) => [(i % 8) * (side >> 3 || 1), Math.floor(i / 8) * (side >> 3 || 1)]).filter(([c, r]) => c < side && r < side).map(([c, r]) => {
+        const at = (module._compaction_at(x + ((c + 0.5) * width) / side, y + ((r + 0.5) * height) / side) >>> 0) / 8;
+        return [level, c, r, module.HEAPF64[at + found.level], module.HEAPF64[at + found.node]];
+      });
+    });
+  }, [fields.compactionArea, fields.compactionFound]);
 
 // The middle of a node on the canvas, as parts of it.
 const placeOf = (page, level, node) =>
@@ -381,8 +399,8 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
       assert.equal(await page.evaluate(() => window.sapwood.values.step), then);
     });
 
-  for (const form of ['vec4', 'plain'])
-    inTab(`four sums of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
+  for (const form of ['plain', 'vec4', 'bytes'])
+    inTab(`two by two texels of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
       await idle(page);
       const flags = await cells(page);
       const kept = flags.flatMap((flag, i) => (flag ? [i] : []));
@@ -393,6 +411,10 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
         const level = step < 8 ? step - 1 : Math.min(6, Math.max(1, 15 - step));
         assert.equal(await page.locator('.guide-figure').isVisible(), step >= 2, `step ${step}`);
         if (step >= 2) await isTheSum(page, flags, level, Math.floor(cell / 4 ** level), form);
+      }
+      for (const [level, column, row, foundLevel, node] of await squaresAre(page)) {
+        assert.equal(foundLevel, level);
+        assert.deepEqual(zPlace(node), [column, row], `what is pointed at in level ${level}`);
       }
       await set(page, 'key', 17);
       await isTheSum(page, flags, 1, Math.floor(kept[17] / 4), form);
@@ -416,6 +438,24 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
       assert.notEqual(await around(page, cell), before, `the cell of entry ${entry} is marked`);
       await isTheSum(page, flags, 1, Math.floor(kept[entry] / 4));
     }
+  });
+
+  inTab('what is expected beyond the total is not listed', 'compaction', {}, async (page) => {
+    await idle(page);
+    const before = await page.evaluate(() => {
+      const { module, canvas } = window.sapwood;
+      const listed = module._compaction_total();
+      module._compaction_mark(0.5, 0, module._compaction_height());
+      module._compaction_run(listed);
+      module._compaction_frame(canvas.height, module._compaction_levels(), 1, -1, 0, -2, 0); // nobody has asked for the total yet
+      return listed;
+    });
+    const entry = async (key) => (await around(page, await placeOf(page, fields.compactionLevel.list, key))).split(',').slice(160, 163).join();
+    const [there, gone, last] = [await entry(10), await entry(before - 100), await entry(before - 1)];
+    const kept = await page.evaluate(() => window.sapwood.module._compaction_total());
+    assert.ok(kept > 10 && kept < before - 100, `${kept} of ${before} are left`);
+    assert.notEqual(there, last);
+    assert.equal(gone, last, 'there is nothing where entries were');
   });
 
   inTab('compaction, dark, on a phone', 'compaction', { width: 390, height: 700, scheme: 'dark', values: { level: 0.9 } }, async (page) => {

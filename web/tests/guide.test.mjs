@@ -2,7 +2,7 @@
 // what the test computes itself; without a finding of axe-core, light and dark, at a phone's width.
 import assert from 'node:assert/strict';
 import { idle, inBrowser, scenes, veil } from './page.mjs';
-import { call, facts, fields, hasNoFinding, job, named, rows, words } from './told.mjs';
+import { call, facts, fields, hasNoFinding, job, named, rows, texts, twoByTwo, words, zPlace } from './told.mjs';
 
 // ---- What is on the page
 
@@ -134,22 +134,25 @@ const oracles = {
     const sum = (first, many) => flags.slice(first, first + many).reduce((a, b) => a + b, 0);
     if (step === 1) {
       assert.deepEqual([number(shown.Cells), number(shown.Kept)], [4096, kept.length]);
-      assert.match(said, new RegExp(`^Cell ${cell.toLocaleString('en')}, `));
+      const [x, y] = zPlace(cell);
+      assert.ok(said.startsWith(`Cell ${cell.toLocaleString('en')}, in slice ${4 * (y >> 4) + (x >> 4)}, column ${x % 16}, row ${y % 16}, is kept`), said);
       assert.ok(width === 64);
       assert.match(await page.evaluate(() => window.sapwood.scene.verify()), /^Verified: all [\d,]+ entries are those/);
     }
     if (step === 2) {
       const first = cell - (cell % 4);
       assert.equal(number(shown['Level 1, node']), first / 4);
-      assert.ok(said.includes(`${flags.slice(first, first + 4).join(' + ')} = ${sum(first, 4)}`), said);
+      assert.ok(said.includes(`${flags.slice(first, first + 4).join(' + ')} = ${sum(first, 4)}. Texel ${zPlace(first / 4).join(', ')} of level 1 has`), said);
+      assert.deepEqual(await texts(page), twoByTwo(flags, 1, first / 4).told);
     }
     if (step === 3) {
       assert.equal(await moments(page), levels);
       for (let level = 1; level <= levels; level++) {
         await moveTo(page, level - 1);
         const node = Math.floor(cell / 4 ** level);
-        const parts = [0, 1, 2, 3].map((child) => sum((4 * node + child) * 4 ** (level - 1), 4 ** (level - 1)));
-        assert.ok((await words(page)).includes(`${parts.join(' + ')} = ${sum(node * 4 ** level, 4 ** level)}`), `level ${level}: ${await words(page)}`);
+        const { sums, sum: whole, told } = twoByTwo(flags, level, node);
+        assert.ok((await words(page)).includes(`${sums.join(' + ')} = ${whole}`), `level ${level}: ${await words(page)}`);
+        assert.deepEqual(await texts(page), told);
         assert.equal(await page.evaluate(() => window.sapwood.values.step), level + 1);
       }
     }

@@ -126,7 +126,7 @@ const flows = {
     await reader.open(`${address}/#compaction?size=16`);
     assert.ok((await reader.colors()) > 30);
     for (const size of ['16', '32'])
-      for (const form of ['vec4', 'plain', 'float']) {
+      for (const form of ['plain', 'vec4', 'bytes']) {
         await reader.choose('size', size);
         await reader.choose('form', form);
         assert.match(await reader.verify(), good, `${size}, ${form}`);

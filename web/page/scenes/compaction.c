@@ -1,4 +1,5 @@
 #include "compaction.h"
+#include "compact/zpyramid.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,6 @@ static GLuint base_program;
 
 static void forget(void) {
     compaction* c = &compaction_scene;
-    free(c->flags);
-    c->flags = NULL;
     for (int i = 0; i < COMPACTION_LEVELS; i++) {
         free(c->sums[i]);
         c->sums[i] = NULL;
@@ -42,15 +41,15 @@ static void make_base(void) {
     glBindTexture(GL_TEXTURE_2D, c->base);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    glTexStorage2D(GL_TEXTURE_2D, 1, GL_R8, c->width, c->height);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_R8, c->width, c->width); // 0 where there are no slices
     glGenFramebuffers(1, &c->target);
     glBindFramebuffer(GL_FRAMEBUFFER, c->target);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->base, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }
 
-// Takes over samples (malloc's) of a volume and puts them into the context. The slices stand in rows, as many as make
-// the base as high as wide or half as high.
+// Takes over samples (malloc's) of a volume and puts them into the context. The slices stand in rows, and fill the square
+// of the base or the upper half of it.
 PAGE_EXPORT sap_status compaction_volume(float* values, int side) {
     compaction* c = &compaction_scene;
     free_base();
@@ -62,6 +61,8 @@ PAGE_EXPORT sap_status compaction_volume(float* values, int side) {
     while (c->columns * c->columns < side) c->columns *= 2;
     c->width = c->columns * side;
     c->height = side / c->columns * side;
+    c->levels = 0;
+    while (1 << c->levels < c->width) c->levels++;
     c->total = -1;
     make_base();
     GLint most = 0;
@@ -75,15 +76,14 @@ PAGE_EXPORT sap_status compaction_volume(float* values, int side) {
 
 PAGE_EXPORT sap_status compaction_make(int form) {
     compaction* c = &compaction_scene;
-    sap_gl_pyramid_options options = {
-        .form = (sap_gl_form)form, .cells = SAP_GL_CELLS_BYTE, .width = c->width, .height = c->height};
-    sap_gl_pyramid_free(c->pyramid);
+    c->form = (enum compaction_form)form;
+    const sap_gl_zpyramid_options options = {
+        .side = c->width, .vec4 = c->form == COMPACTION_FORM_VEC4, .bytes = c->form == COMPACTION_FORM_BYTES};
+    sap_gl_zpyramid_free(c->pyramid);
     c->pyramid = NULL;
     forget();
-    c->form = options.form;
     c->list = (sap_gl_list){.texture = 0};
-    sap_status status = sap_gl_pyramid_create(page_gl(), &options, &c->pyramid);
-    return status == SAP_OK ? sap_gl_pyramid_describe(c->pyramid, &c->info) : status;
+    return sap_gl_zpyramid_create(page_gl(), &options, &c->pyramid);
 }
 
 // Marks some rows of cells: those through which the surface at a level runs. All rows must have the same level before
@@ -113,7 +113,7 @@ PAGE_EXPORT sap_status compaction_run(double expected) {
     c->total = -1;
     forget();
     c->list.expected = (int64_t)expected;
-    sap_status status = sap_gl_compact(c->pyramid, c->base, &c->list, expected > 0 ? NULL : &c->total);
+    sap_status status = sap_gl_zpyramid_compact(c->pyramid, c->base, 0, &c->list, expected > 0 ? NULL : &c->total);
     c->listed = c->total >= 0 ? c->total : (int64_t)expected;
     return status;
 }
@@ -121,7 +121,7 @@ PAGE_EXPORT sap_status compaction_run(double expected) {
 // How many cells are kept; asks the GPU if nobody has yet. -1 on failure.
 PAGE_EXPORT double compaction_total(void) {
     compaction* c = &compaction_scene;
-    if (c->total < 0 && c->pyramid && sap_gl_pyramid_total(c->pyramid, &c->total) == SAP_OK && c->total < c->listed)
+    if (c->total < 0 && c->pyramid && sap_gl_zpyramid_total(c->pyramid, &c->total) == SAP_OK && c->total < c->listed)
         c->listed = c->total;
     return (double)c->total;
 }
@@ -132,48 +132,72 @@ int64_t compaction_nodes(int32_t level) {
     return nodes;
 }
 
-// ---- What is read back, to show numbers
-
-// Reads the base: a byte a cell, 1 where it is kept. NULL: there is no memory.
-static uint8_t* read_flags(void) {
-    compaction* c = &compaction_scene;
-    size_t cells = (size_t)c->width * (size_t)c->height;
-    uint8_t* texels = malloc(4 * cells);
-    if (!texels) return NULL;
-    glBindFramebuffer(GL_FRAMEBUFFER, c->target);
-    glPixelStorei(GL_PACK_ALIGNMENT, 4);
-    glReadPixels(0, 0, c->width, c->height, GL_RGBA, GL_UNSIGNED_BYTE, texels);
-    glBindFramebuffer(GL_FRAMEBUFFER, 0);
-    for (size_t i = 0; i < cells; i++) texels[i] = texels[4 * i] > 127;
-    return texels;
+int32_t compaction_column(int64_t node) {
+    int32_t column = 0;
+    for (int bit = 0; node >> (2 * bit); bit++) column |= (int32_t)(node >> (2 * bit) & 1) << bit;
+    return column;
 }
 
-static sap_status no_memory(void) {
-    return page_fail(SAP_ERROR_MEMORY, "There is no memory for the pyramid's numbers.");
+int32_t compaction_row(int64_t node) { return compaction_column(node >> 1); }
+
+int64_t compaction_node(int32_t column, int32_t row) {
+    int64_t node = 0;
+    for (int bit = 0; (column | row) >> bit; bit++)
+        node |= (int64_t)((column >> bit & 1) | (row >> bit & 1) << 1) << (2 * bit);
+    return node;
+}
+
+// The first column of a level in the texture of all of them.
+static int32_t first_column(int32_t level) { return compaction_scene.width - 2 * (compaction_scene.width >> level); }
+
+// ---- What is read back, to show numbers
+
+// Reads a level, or the base, row by row. NULL: there is no memory.
+static uint32_t* read_level(int32_t level) {
+    const compaction* c = &compaction_scene;
+    const int32_t side = c->width >> level;
+    const size_t nodes = (size_t)side * (size_t)side;
+    const bool floats = level && c->form != COMPACTION_FORM_BYTES;
+    uint32_t* texels = calloc(nodes, floats ? 16 : 4); // 0 where a lost context answers nothing
+    GLuint framebuffer = 0;
+    if (!texels) return NULL;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, level ? c->pyramid->levels : c->base,
+                           0);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(level ? first_column(level) : 0, 0, side, side, GL_RGBA, floats ? GL_FLOAT : GL_UNSIGNED_BYTE, texels);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    for (size_t i = 0; i < nodes; i++) {
+        float real = 0;
+        if (floats) memcpy(&real, texels + 4 * i + 3, sizeof real);
+        texels[i] = floats ? (uint32_t)real : level ? texels[i] : (texels[i] & 255) > 127; // bytes: the lowest first
+    }
+    return texels;
 }
 
 PAGE_EXPORT sap_status compaction_read(void) {
     compaction* c = &compaction_scene;
     if (!c->pyramid) return page_fail(SAP_ERROR_ARGUMENT, "There is no pyramid yet.");
-    if (c->flags) return SAP_OK;
-    sap_status status = compaction_total() < 0 ? SAP_ERROR_DEVICE_LOST : SAP_OK; // which the log has told
-    for (int32_t level = 1; level <= c->info.levels && status == SAP_OK; level++) {
-        c->sums[level] = malloc((size_t)compaction_nodes(level) * sizeof **c->sums);
-        status = c->sums[level] ? sap_gl_pyramid_sums(c->pyramid, level, c->sums[level]) : no_memory();
-    }
-    if (status == SAP_OK && !(c->flags = read_flags())) status = no_memory();
-    if (status != SAP_OK) forget();
-    return status;
+    if (c->sums[0]) return SAP_OK;
+    if (compaction_total() < 0) return SAP_ERROR_DEVICE_LOST; // which the log has told
+    for (int32_t level = c->levels; level >= 0; level--)
+        if (!(c->sums[level] = read_level(level))) {
+            forget();
+            return page_fail(SAP_ERROR_MEMORY, "There is no memory for the pyramid's numbers.");
+        }
+    return SAP_OK;
 }
 
 uint32_t compaction_sum(int32_t level, int64_t node) {
     const compaction* c = &compaction_scene;
-    if (!c->flags || node < 0 || node >= compaction_nodes(level)) return 0;
-    return level ? c->sums[level][node] : c->flags[node];
+    if (!c->sums[0] || node < 0 || node >= compaction_nodes(level)) return 0;
+    return c->sums[level][compaction_row(node) * (c->width >> level) + compaction_column(node)];
 }
 
 void compaction_walk(int64_t key, compaction_step steps[COMPACTION_LEVELS]) {
-    int32_t level = compaction_scene.info.levels;
+    int32_t level = compaction_scene.levels;
     steps[level] = (compaction_step){0, key};
     for (; level > 0; level--) {
         compaction_step at = {4 * steps[level].node, steps[level].rest};
@@ -189,7 +213,7 @@ PAGE_EXPORT double* compaction_way(double key) {
     compaction_step steps[COMPACTION_LEVELS];
     double* to = numbers;
     compaction_walk((int64_t)key, steps);
-    for (int32_t level = compaction_scene.info.levels; level > 0; level--, to += COMPACTION_WAY_FIELDS) {
+    for (int32_t level = compaction_scene.levels; level > 0; level--, to += COMPACTION_WAY_FIELDS) {
         to[COMPACTION_WAY_NODE] = (double)steps[level].node;
         to[COMPACTION_WAY_KEY] = (double)steps[level].rest;
         for (int child = 0; child < 4; child++)
@@ -199,28 +223,27 @@ PAGE_EXPORT double* compaction_way(double key) {
     return numbers;
 }
 
-// For JavaScript: the texel of a node of a level from 1 on (compaction_texel).
+// For JavaScript: the texel of a node, or of a cell (compaction_texel).
 PAGE_EXPORT double* compaction_texel(int level, double node) {
     static double texel[COMPACTION_TEXEL_FIELDS];
     const compaction* c = &compaction_scene;
-    const int which = c->form == SAP_GL_FLOAT ? 0 : level < 4 ? level - 1 : 3;
-    const int64_t width = c->info.width[which];
-    texel[COMPACTION_TEXEL_TEXTURE] = c->info.texture[which];
-    texel[COMPACTION_TEXEL_COLUMN] = (double)((int64_t)node % width);
-    texel[COMPACTION_TEXEL_ROW] = (double)(c->info.first_row[level] + (int64_t)node / width);
+    texel[COMPACTION_TEXEL_TEXTURE] = level ? c->pyramid->levels : c->base;
+    texel[COMPACTION_TEXEL_FIRST] = level ? first_column(level) : 0;
+    texel[COMPACTION_TEXEL_COLUMN] = compaction_column((int64_t)node);
+    texel[COMPACTION_TEXEL_ROW] = compaction_row((int64_t)node);
     return texel;
 }
 
 // How many cells ahead of a node are kept: the first key that leads to it.
 PAGE_EXPORT double compaction_ahead(int level, double node) {
     double ahead = 0;
-    for (int64_t at = (int64_t)node; level < compaction_scene.info.levels; level++, at /= 4)
+    for (int64_t at = (int64_t)node; level < compaction_scene.levels; level++, at /= 4)
         for (int64_t sibling = at / 4 * 4; sibling < at; sibling++) ahead += compaction_sum(level, sibling);
     return ahead;
 }
 
 PAGE_EXPORT double compaction_sum_of(int level, double node) { return compaction_sum(level, (int64_t)node); }
-PAGE_EXPORT int compaction_levels(void) { return compaction_scene.info.levels; }
+PAGE_EXPORT int compaction_levels(void) { return compaction_scene.levels; }
 PAGE_EXPORT int compaction_width(void) { return compaction_scene.width; }
 PAGE_EXPORT int compaction_height(void) { return compaction_scene.height; }
 PAGE_EXPORT int compaction_columns(void) { return compaction_scene.columns; }
@@ -229,7 +252,7 @@ PAGE_EXPORT int compaction_columns(void) { return compaction_scene.columns; }
 
 static void leave(void) {
     compaction* c = &compaction_scene;
-    sap_gl_pyramid_free(c->pyramid);
+    sap_gl_zpyramid_free(c->pyramid);
     c->pyramid = NULL;
     free_base();
     glDeleteProgram(base_program);

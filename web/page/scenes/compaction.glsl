@@ -1,9 +1,9 @@
 // The scene Compaction. SAP_PASS: 0 which cells of a volume its surface runs through, as slices side by side; 1 the
-// picture of these; 2 of a level of the pyramid, in place of its cells; 3 of the list; 4 a line or a frame.
+// picture of these; 2 of a level of the pyramid; 3 of the list; 4 a line or a frame.
 //
 // The place of a cell gives its colour, so that it is known again in the list.
 uniform ivec2 slices; // samples on a side of the volume; slices in a row
-uniform vec4 panel;   // of the canvas: left, top (y up), pixels a cell, unused
+uniform vec4 panel;   // of the canvas: left, top (y up), pixels a cell or texel, unused
 
 #if SAP_PASS < 2
 uniform highp sampler3D volume;
@@ -44,6 +44,7 @@ uniform int shown; // 0 what is inside; 1 which cells are kept, too
 
 vec3 cell_color(ivec2 texel) {
     ivec3 cell = cell_at(texel);
+    if (cell.z >= slices.x) return mix(paper, ink, 0.015); // below the last slice
     if (shown > 0 && texelFetch(base, texel, 0).x > 0.5) return color_of(cell);
     float value = texelFetch(volume, cell, 0).x;
     float body = value >= level ? 0.20 : 0.035;
@@ -66,36 +67,28 @@ void main() {
 }
 #endif
 
-#if SAP_PASS == 2
-#if SAP_SUMS < 2
-uniform highp usampler2D nodes;
-#else
-uniform highp sampler2D nodes;
+#if SAP_PASS == 2 || SAP_PASS == 3
+uniform highp sampler2D nodes; // all levels (compact/zpyramid.glsl says where)
+uniform ivec3 place;           // nodes on a side of the base, and of this level; whether sums are bytes
+
+uint sum_at(ivec2 node) {
+    vec4 texel = texelFetch(nodes, node + ivec2(place.x - 2 * place.y, 0), 0);
+    uvec4 bytes = uvec4(texel * 255.0 + 0.5);
+    return place.z > 0 ? bytes.x | bytes.y << 8 | bytes.z << 16 : uint(texel.w);
+}
 #endif
-uniform ivec4 place; // of the level: its number, first row, texels on a side of its texture, cells of the base
-uniform vec2 across; // cells of the base to a pixel of the panel, and in a row
+
+#if SAP_PASS == 2
 uniform vec3 accent;
 
-uint sum_of(int node) {
-    ivec2 at = ivec2(node % place.z, place.y + node / place.z);
-#if SAP_SUMS == 0
-    return texelFetch(nodes, at, 0).w;
-#elif SAP_SUMS == 1
-    return texelFetch(nodes, at, 0).x;
-#elif SAP_SUMS == 2
-    return uint(texelFetch(nodes, at, 0).w);
-#else
-    return uint(dot(texelFetch(nodes, at, 0).xyz * 255.0 + 0.5, vec3(1.0, 256.0, 65536.0)));
-#endif
-}
-
 void main() {
-    vec2 at = vec2(gl_FragCoord.x - panel.x, panel.y - gl_FragCoord.y);
-    int cell = int(at.y / panel.z) * int(across.y) + min(int(at.x * across.x), int(across.y) - 1);
-    int node = cell >> (2 * place.x);
-    uint sum = cell < place.w ? sum_of(node) : 0u;
-    float share = float(sum) / float(1 << min(2 * place.x, 30));
-    vec3 empty = mix(paper, ink, (node & 1) == 0 ? 0.05 : 0.085);
+    vec2 at = vec2(gl_FragCoord.x - panel.x, panel.y - gl_FragCoord.y) / panel.z;
+    ivec2 node = min(ivec2(at), place.y - 1);
+    uint sum = sum_at(node);
+    float below = float(place.x / place.y);
+    float share = float(sum) / (below * below);
+    // Every other 2 x 2 is a little darker: those are what the next level sums.
+    vec3 empty = mix(paper, ink, ((node.x ^ node.y) & 2) == 0 ? 0.05 : 0.095);
     // Fuller nodes go on past the accent, towards the ink.
     vec3 full = mix(accent, ink, clamp(2.0 * share - 0.6, 0.0, 0.6));
     color = vec4(sum == 0u ? empty : mix(empty, full, 0.22 + 0.78 * sqrt(min(1.0, 1.6 * share))), 1.0);
@@ -103,33 +96,17 @@ void main() {
 #endif
 
 #if SAP_PASS == 3
-#if SAP_LIST == 0
-uniform highp usampler2D list;
-#else
 uniform highp sampler2D list;
-#endif
-uniform ivec4 room; // of the list: texels in a row of its texture, outputs, cells in a row of the panel, of the base
-
-int cell_of(int key) {
-    ivec2 at = ivec2(key % room.x, key / room.x);
-#if SAP_LIST == 0
-    return int(texelFetch(list, at, 0).x);
-#elif SAP_LIST == 1
-    return int(texelFetch(list, at, 0).x);
-#else
-    return int(dot(texelFetch(list, at, 0) * 255.0 + 0.5, vec4(1.0, 256.0, 65536.0, 0.0)));
-#endif
-}
+uniform ivec3 room; // of the list: texels in a row of its texture, outputs, cells in a row of the panel
 
 void main() {
     vec2 at = vec2(gl_FragCoord.x - panel.x, panel.y - gl_FragCoord.y) / panel.z;
     int column = int(at.x);
     int key = int(at.y) * room.z + column;
     color = vec4(mix(paper, ink, 0.05), 1.0);
-    if (column < room.z && key < room.y) {
-        int cell = cell_of(key);
-        color = vec4(color_of(cell_at(ivec2(cell % room.w, cell / room.w))), 1.0);
-    }
+    // More may have been expected than the top has.
+    if (column < room.z && key < min(room.y, int(sum_at(ivec2(0)))))
+        color = vec4(color_of(cell_at(ivec2(texelFetch(list, ivec2(key % room.x, key / room.x), 0).xy))), 1.0);
 }
 #endif
 

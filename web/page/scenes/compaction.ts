@@ -1,9 +1,9 @@
 // Compaction: which cells of a volume its surface runs through, as a list. Slices scattered over a texture, the pyramid of
 // sums over them, and what a key meets on its way down.
 import './compaction.css';
-import { compactionArea, compactionChecked, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
+import { compactionArea, compactionChecked, compactionForm, compactionFound, compactionLevel, volumeMake, volumeShape } from '../fields.js';
 import { accepts, closeForm, numbersOf, openVolume, suffixes, type RawForm, type VolumeFile } from './raw.js';
-import { follow, items, zoom } from './compaction_way.js';
+import { follow, items, texelOf, zoom } from './compaction_way.js';
 import { element } from '../shell/element.js';
 import { Superseded } from '../shell/jobs.js';
 import { sentence } from '../shell/module.js';
@@ -20,7 +20,6 @@ export const shapes = [
   { value: 'asteroid', label: 'Asteroid' },
   { value: 'sextic', label: 'Barth’s sextic' },
 ] as const satisfies readonly { value: Exclude<keyof typeof volumeShape, 'dropped'>; label: string }[];
-const forms = ['vec4', 'plain', 'float'] as const;
 
 const { list: LIST, nothing: NOTHING } = compactionLevel;
 const SECONDS_A_STEP = 2.4; // time to read what it says
@@ -94,7 +93,7 @@ export function compaction(): Scene {
   function makePyramid() {
     const wasWhole = number('step') >= last;
     ready = false;
-    check(module._compaction_make!(forms.indexOf(text('form') as (typeof forms)[number])));
+    check(module._compaction_make!(compactionForm[text('form') as keyof typeof compactionForm]));
     ready = true;
     last = lastStep();
     host.range('step', 0, last);
@@ -139,9 +138,9 @@ export function compaction(): Scene {
     const width = module._compaction_width!();
     const columns = module._compaction_columns!();
     const side = width / columns;
-    const [x, y] = [cell % width, Math.floor(cell / width)];
-    const slice = Math.floor(y / side) * columns + Math.floor(x / side);
-    return `slice ${slice}, column ${x % side}, row ${y % side}`;
+    const { column, row } = texelOf(module, 0, cell);
+    const slice = Math.floor(row / side) * columns + Math.floor(column / side);
+    return `slice ${slice}, column ${column % side}, row ${row % side}`;
   }
 
   // The key whose way is drawn: what is pointed at, else the slider's. -1: there is none.
@@ -152,7 +151,7 @@ export function compaction(): Scene {
     return Math.min(number('key'), total - 1);
   }
 
-  // The node whose four children are shown large: what is pointed at, else at the present step over the key's cell.
+  // The node whose 2 × 2 are shown large: what is pointed at, else at the present step over the key's cell.
   function zoomed(): { level: number; node: number } | undefined {
     const { level, node } = pointed;
     if (level >= 0) return level ? { level, node } : { level: 1, node: Math.floor(node / 4) };
@@ -189,18 +188,18 @@ export function compaction(): Scene {
     if (!steps()) return `${plural(total, 'cell')} kept. The level moves, and every picture makes its list anew; ${text('total') === 'read' ? 'only its length is read back' : 'nothing is read back'}.`;
     if (step === 0) return 'A volume as slices, side by side in one texture. Bright samples are inside: at or above the level.';
     if (step === 1) return 'The surface runs through a cell if some of its eight corners are inside, and not all. These cells are kept; they lie scattered, and their colour is their place in space.';
-    if (step === 2) return 'Level 1: every node is the sum of four cells in a row. The more of them are kept, the stronger its colour.';
-    if (step <= top) return `Level ${step - 1}: sums of four nodes of level ${step - 2}, so of ${count(4 ** (step - 1))} cells.`;
-    if (step === top + 1) return `Level ${top} is a single node, the total: ${plural(total, 'cell')}. That is the length of the list.`;
+    if (step === 2) return 'Level 1: every texel is the sum of 2 × 2 cells, which count in the order of a Z. The more of them are kept, the stronger its colour.';
+    if (step <= top) return `Level ${step - 1}: sums of 2 × 2 texels of level ${step - 2}, so of ${count(4 ** (step - 1))} cells.`;
+    if (step === top + 1) return `Level ${top} is a single texel, the total: ${plural(total, 'cell')}. That is the length of the list.`;
     const key = keyNow();
     if (key < 0) return 'No cell is kept at this level: there is no key to follow.';
     if (step === top + 2) return `Now all entries of the list look for their cells, in parallel. Entry ${count(key)} starts at the total with its number as key.`;
     if (step < lastStep() && passed <= top + 1) {
       const at = way(key).steps[passed - 2]!;
       const last = at.ahead + at.children[at.taken]! - 1;
-      return `Of level ${at.level}’s four children the key ${count(at.key)} falls into number ${at.taken + 1}, which has ${count(at.ahead)} to ${count(last)}. Left of the key: ${count(at.key - at.ahead)}.`;
+      return `Of the 2 × 2 below level ${at.level}, in Z order, the key ${count(at.key)} falls into number ${at.taken + 1}, which has ${count(at.ahead)} to ${count(last)}. Left of the key: ${count(at.key - at.ahead)}.`;
     }
-    return `Cell ${count(cellOf(key))} is found, and so is every other: the list has them in their order, without a gap. No shader wrote to a place of its own choice: every entry found its cell by reading.`;
+    return `Cell ${count(cellOf(key))} is found, and so is every other: the list has them in Z order, without a gap. No shader wrote to a place of its own choice: every entry found its cell by reading.`;
   }
 
   function showWords() {
@@ -253,13 +252,7 @@ export function compaction(): Scene {
     label(boxes[1]!, '<b>Pyramid</b>', 'above', list.x > boxes[1]!.x ? list.x : size.width);
     const kept = shown().step > levels() && total >= 0;
     label(list, kept ? `<b>List</b> <span>${plural(total, 'cell')}</span>` : '<b>List</b>', 'above', size.width);
-    let free = Infinity; // where the number to the right begins
-    for (let i = levels(); i >= 1; i--) {
-      const [middle, half] = [(boxes[i]!.x + boxes[i]!.width / 2) / size.ratio, i > 9 ? 8 : 5];
-      if (middle + half > free) continue;
-      label(boxes[i]!, String(i), 'middle');
-      free = middle - half;
-    }
+    for (let i = 1; i <= levels(); i++) label(boxes[i]!, String(i), 'middle');
   }
 
   function resized() {
@@ -291,7 +284,7 @@ export function compaction(): Scene {
       { kind: 'slider', id: 'level', label: 'Level', least: -0.9, most: 0.9, step: 0.01, initial: 0, text: (v) => v.toFixed(2), help: 'Samples of at least this value are inside.' },
       { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'asteroid', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: FIRST, group: 'Volume', options: [FIRST, '32', '64', '128'].map((value) => ({ value, label: `${value}³` })) },
-      { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'vec4', group: 'Pyramid', help: 'Running sums of four children in a texel, one sum a texel, or floats for GLSL ES 1.00.', options: [{ value: 'vec4', label: 'vec4' }, { value: 'plain', label: 'Plain' }, { value: 'float', label: 'Float' }] },
+      { kind: 'choice', id: 'form', label: 'Form', key: 'f', initial: 'plain', group: 'Pyramid', help: 'A texel is a sum, as a float; or the running sums of its 2 × 2; or a sum as four bytes.', options: [{ value: 'plain', label: 'Plain' }, { value: 'vec4', label: 'vec4' }, { value: 'bytes', label: 'Bytes' }] },
       { kind: 'choice', id: 'total', label: 'Total', initial: 'read', group: 'Pyramid', help: 'Read back, which waits for the GPU; or expected to be at most one and a half times the last one, which does not wait.', options: [{ value: 'read', label: 'Read' }, { value: 'expected', label: 'Expected' }] },
     ],
 

@@ -1,10 +1,11 @@
-// The check of the scene Compaction: the same list by sap_compact, from the samples, without a context.
+// The check of the scene Compaction: the same list by sap_compact, from the samples, without a context. Its items are the
+// cells in Z order, as places in the base.
 #include "compaction.h"
 #include <stdlib.h>
 #include <string.h>
 
 static uint8_t crosses(const compaction* c, int64_t cell) {
-    int64_t x = cell % c->width, y = cell / c->width, side = c->side;
+    int64_t x = compaction_column(cell), y = compaction_row(cell), side = c->side;
     int64_t at[3] = {x % side, y % side, y / side * c->columns + x / side};
     int inside = 0;
     if (at[0] + 1 >= side || at[1] + 1 >= side || at[2] + 1 >= side) return 0;
@@ -15,29 +16,20 @@ static uint8_t crosses(const compaction* c, int64_t cell) {
     return inside > 0 && inside < 8;
 }
 
-// The cells of the list, as numbers, to[listed].
+// The cells of the list, as places, to[listed].
 static void read_list(const compaction* c, int64_t listed, int32_t* to) {
     int32_t rows = (int32_t)((listed + c->list.width - 1) / c->list.width);
-    size_t texels = (size_t)rows * (size_t)c->list.width;
-    uint32_t* read = malloc(16 * texels);
+    float* read = malloc(16 * (size_t)rows * (size_t)c->list.width);
     GLuint framebuffer = 0;
-    bool bytes = c->form == SAP_GL_FLOAT && c->info.bytes;
     glGenFramebuffers(1, &framebuffer);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, c->list.texture, 0);
-    if (read && c->form != SAP_GL_FLOAT)
-        glReadPixels(0, 0, c->list.width, rows, GL_RGBA_INTEGER, GL_UNSIGNED_INT, read);
-    else if (read)
-        glReadPixels(0, 0, c->list.width, rows, GL_RGBA, bytes ? GL_UNSIGNED_BYTE : GL_FLOAT, read);
+    if (read) glReadPixels(0, 0, c->list.width, rows, GL_RGBA, GL_FLOAT, read);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     glDeleteFramebuffers(1, &framebuffer);
     for (int64_t i = 0; i < listed; i++) {
-        float real = -1;
-        if (read) memcpy(&real, read + 4 * i, sizeof real);
-        to[i] = !read                     ? -1
-                : c->form != SAP_GL_FLOAT ? (int32_t)read[4 * i]
-                : bytes                   ? (int32_t)(read[i] & 0xffffff)
-                                          : (int32_t)real;
+        const bool whole = read && read[4 * i] + read[4 * i + 1] * (float)c->width == read[4 * i + 2];
+        to[i] = whole ? (int32_t)read[4 * i + 2] : -1;
     }
     free(read);
 }
@@ -54,7 +46,7 @@ PAGE_EXPORT double* compaction_check(void) {
     if (keep && numbers && total >= 0) {
         for (int64_t i = 0; i < cells; i++) {
             keep[i] = crosses(c, i);
-            numbers[i] = (int32_t)i;
+            numbers[i] = compaction_column(i) + compaction_row(i) * c->width;
         }
         done = sap_compact(page_cpu(), numbers, cells, sizeof *numbers, keep, numbers, &kept) == SAP_OK;
         read_list(c, listed, numbers + cells);

@@ -1,5 +1,6 @@
-// The picture of the scene Compaction: the slices, the levels of the pyramid, each in place of its cells, the list, and
-// a key's way from one to the other.
+// The picture of the scene Compaction: the slices, the levels of the pyramid, the list, and a key's way from one to the
+// other.
+#include "compact/zpyramid.h"
 #include "compaction.h"
 #include <math.h>
 
@@ -7,7 +8,7 @@ extern const char sap_glsl_compaction[];
 
 // ---- Drawing
 
-enum { PROGRAMS = 9 };
+enum { SLICES, LEVEL, LIST, LINE, PROGRAMS };
 
 static GLuint programs[PROGRAMS];
 static int canvas_height;
@@ -21,17 +22,8 @@ void compaction_draw_stop(void) {
 
 // The program of a pass, its colours set; 0 on failure.
 static GLuint use(int which) {
-    static const char* const defines[PROGRAMS] = {
-        "#define SAP_PASS 1\n",
-        "#define SAP_PASS 2\n#define SAP_SUMS 0\n",
-        "#define SAP_PASS 2\n#define SAP_SUMS 1\n",
-        "#define SAP_PASS 2\n#define SAP_SUMS 2\n",
-        "#define SAP_PASS 2\n#define SAP_SUMS 3\n",
-        "#define SAP_PASS 3\n#define SAP_LIST 0\n",
-        "#define SAP_PASS 3\n#define SAP_LIST 1\n",
-        "#define SAP_PASS 3\n#define SAP_LIST 2\n",
-        "#define SAP_PASS 4\n",
-    };
+    static const char* const defines[PROGRAMS] = {"#define SAP_PASS 1\n", "#define SAP_PASS 2\n",
+                                                  "#define SAP_PASS 3\n", "#define SAP_PASS 4\n"};
     if (!programs[which]) programs[which] = page_program(NULL, sap_glsl_compaction, defines[which]);
     GLuint program = programs[which];
     if (!program) return 0;
@@ -54,7 +46,7 @@ static void fill(GLuint program, compaction_box b, float scale) {
 }
 
 static void draw_slices(int shown) {
-    GLuint program = use(0);
+    GLuint program = use(SLICES);
     if (!program) return;
     page_texture(program, "volume", 0, GL_TEXTURE_3D, compaction_scene.volume);
     page_texture(program, "base", 1, 0, compaction_scene.base);
@@ -63,34 +55,35 @@ static void draw_slices(int shown) {
     fill(program, compaction_placed.slices, compaction_placed.scale);
 }
 
-static void draw_level(int32_t level) {
+// The pyramid of the current program; `level` of it is meant.
+static void use_nodes(GLuint program, int32_t level) {
     const compaction* c = &compaction_scene;
-    bool real = c->form == SAP_GL_FLOAT;
-    int texture = real ? 0 : level < 4 ? level - 1 : 3;
-    GLuint program = use(real ? (c->info.bytes ? 4 : 3) : c->form == SAP_GL_VEC4 ? 1 : 2);
+    page_texture(program, "nodes", 0, 0, c->pyramid->levels);
+    glUniform3i(page_uniform(program, "place"), c->width, c->width >> level, c->form == COMPACTION_FORM_BYTES);
+}
+
+static void draw_level(int32_t level) {
+    GLuint program = use(LEVEL);
     if (!program) return;
     compaction_box b = compaction_placed.level[level];
-    page_texture(program, "nodes", 0, 0, c->info.texture[texture]);
-    glUniform4i(page_uniform(program, "place"), level, c->info.first_row[level], c->info.width[texture],
-                c->width * c->height);
-    glUniform2f(page_uniform(program, "across"), (float)c->width / b.width, (float)c->width);
+    use_nodes(program, level);
     glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
-    fill(program, b, compaction_placed.scale);
+    fill(program, b, b.width / (float)(compaction_scene.width >> level));
 }
 
 static void draw_list(void) {
     const compaction* c = &compaction_scene;
-    bool real = c->form == SAP_GL_FLOAT;
-    GLuint program = use(real ? (c->info.bytes ? 7 : 6) : 5);
+    GLuint program = use(LIST);
     if (!program || !c->list.texture) return;
-    page_texture(program, "list", 0, 0, c->list.texture);
+    use_nodes(program, c->levels);
+    page_texture(program, "list", 1, 0, c->list.texture);
     int64_t outputs = c->total >= 0 && c->total < c->listed ? c->total : c->listed;
-    glUniform4i(page_uniform(program, "room"), c->list.width, (int)outputs, compaction_placed.list_columns, c->width);
+    glUniform3i(page_uniform(program, "room"), c->list.width, (int)outputs, compaction_placed.list_columns);
     fill(program, compaction_list_box(outputs), compaction_placed.list_scale);
 }
 
 static void draw_line(const float color[3], float width, bool frame, float x0, float y0, float x1, float y1) {
-    GLuint program = use(8);
+    GLuint program = use(LINE);
     if (!program) return;
     float around = width + 1, high = (float)canvas_height;
     glUniform4f(page_uniform(program, "ends"), x0, high - y0, x1, high - y1);
@@ -111,13 +104,11 @@ static compaction_box at_least(compaction_box b) {
 
 static compaction_box frame_of(int32_t level, int64_t node) { return at_least(compaction_place(level, node)); }
 
-// About the nodes, as many of four as there are, whose sum a node is.
+// About the four whose sum a node is.
 static compaction_box children_of(int32_t level, int64_t node) {
-    const int64_t most = compaction_nodes(level - 1) - 1;
     compaction_box first = compaction_place(level - 1, 4 * node);
-    compaction_box last = compaction_place(level - 1, 4 * node + 3 < most ? 4 * node + 3 : most);
-    first.width = last.x + last.width - first.x;
-    first.height = last.y + last.height - first.y;
+    first.width *= 2;
+    first.height *= 2;
     return at_least(first);
 }
 
@@ -131,7 +122,7 @@ static void draw_way(int64_t key, int32_t passed) {
     const float* const colors[2] = {page_colors[PAGE_COLOR_PAPER], page_colors[PAGE_COLOR_INK]};
     compaction_step steps[COMPACTION_LEVELS];
     compaction_walk(key, steps);
-    int32_t top = compaction_scene.info.levels, last = passed > top ? 0 : top - passed + 1;
+    int32_t top = compaction_scene.levels, last = passed > top ? 0 : top - passed + 1;
     for (int edge = 0; edge < 2; edge++) {
         float width = (edge ? 1.5f : 4.5f) * compaction_placed.ratio;
         compaction_box before = frame_of(COMPACTION_LEVEL_LIST, key);
@@ -168,13 +159,13 @@ PAGE_EXPORT void compaction_frame(int height, int levels, int listed, double key
     glClear(GL_COLOR_BUFFER_BIT);
     if (!c->pyramid) return;
     draw_slices(levels >= 0);
-    for (int32_t i = 1; i <= c->info.levels && i <= levels; i++) draw_level(i);
+    for (int32_t i = 1; i <= c->levels && i <= levels; i++) draw_level(i);
     if (listed) draw_list();
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    for (int32_t i = levels < 0 ? 1 : levels + 1; i <= c->info.levels; i++) draw_empty(compaction_placed.level[i]);
+    for (int32_t i = levels < 0 ? 1 : levels + 1; i <= c->levels; i++) draw_empty(compaction_placed.level[i]);
     if (!listed) draw_empty(compaction_list_box(c->listed));
-    if (key >= 0 && c->flags) draw_way((int64_t)key, way);
+    if (key >= 0 && c->sums[0]) draw_way((int64_t)key, way);
     if (level == COMPACTION_LEVEL_LIST || (level >= 0 && level <= levels))
         for (int edge = 0; edge < 2; edge++) {
             const float* color = page_colors[edge ? PAGE_COLOR_ACCENT : PAGE_COLOR_PAPER];

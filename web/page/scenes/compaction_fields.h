@@ -2,6 +2,13 @@
 #ifndef SAPWOOD_PAGE_COMPACTION_FIELDS_H
 #define SAPWOOD_PAGE_COMPACTION_FIELDS_H
 
+// compaction_make: what the pyramid's texels hold.
+enum compaction_form {
+    COMPACTION_FORM_PLAIN, // a sum, as a float
+    COMPACTION_FORM_VEC4,  // running sums of the four below, as floats
+    COMPACTION_FORM_BYTES  // a sum, as four bytes
+};
+
 // compaction_layout: of slices, levels 1 … and list each.
 enum compaction_area {
     COMPACTION_AREA_X, // left
@@ -27,9 +34,11 @@ enum compaction_way {
     COMPACTION_WAY_FIELDS
 };
 
-// compaction_texel: where the GPU has a node's sum: which texture (a name of OpenGL), and the texel in it.
+// compaction_texel: where the GPU has a node's sum, or a cell: which texture (a name of OpenGL), the column in which the
+// level's square begins there, and the texel of the square.
 enum compaction_texel {
     COMPACTION_TEXEL_TEXTURE,
+    COMPACTION_TEXEL_FIRST,
     COMPACTION_TEXEL_COLUMN,
     COMPACTION_TEXEL_ROW,
     COMPACTION_TEXEL_FIELDS

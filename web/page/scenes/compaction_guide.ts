@@ -1,10 +1,10 @@
-// Compaction, told: cells are marked, four become a sum, level upon level to the total; then an entry of the list goes down and finds its cell.
+// Compaction, told: cells are marked, 2 × 2 become a sum, level upon level to the total; then an entry of the list goes down and finds its cell.
 import { compactionArea, compactionFound, compactionLevel } from '../fields.js';
 import { named, stride } from '../shell/named.js';
 import { shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, plural } from '../shell/words.js';
 import { chain } from './pyramid_guide.js';
-import { follow, zoom, type Step as Way } from './compaction_way.js';
+import { follow, texelOf, zoom, type Step as Way } from './compaction_way.js';
 
 type Area = Record<keyof typeof compactionArea, number>;
 const { list: LIST, nothing: NOTHING } = compactionLevel;
@@ -49,26 +49,27 @@ export function compactionStory(stage: Stage): Story {
   function centre(of: number): Point {
     const { x, y, width: wide } = areas[0]!;
     const one = wide / width;
-    return { x: x + ((of % width) + 0.5) * one, y: y + (Math.floor(of / width) + 0.5) * one };
+    const { column, row } = texelOf(module, 0, of);
+    return { x: x + (column + 0.5) * one, y: y + (row + 0.5) * one };
   }
 
-  // ---- Over the picture: so many cells in a row, from one on
+  // ---- Over the picture: so many cells on a side, from one on
 
   function ring(over: SVGSVGElement, first: number, many: number, style: string): void {
     const one = css(areas[0]!.width / width);
     const at = centre(first);
-    const box = { x: css(at.x) - one / 2 - 2, y: css(at.y) - one / 2 - 2, width: many * one + 4, height: one + 4, rx: 2 };
+    const box = { x: css(at.x) - one / 2 - 2, y: css(at.y) - one / 2 - 2, width: many * one + 4, height: many * one + 4, rx: 2 };
     shape(over, 'rect', { class: 'rim', ...box, 'stroke-width': 5 });
     shape(over, 'rect', { class: style, ...box, 'stroke-width': 2, 'data-cell': first });
   }
 
   // ---- In the panel
 
-  function draw(figure: SVGSVGElement, from: number, to: number, taken: boolean, label: string): void {
-    const shown = way.slice(from, to);
-    figure.setAttribute('viewBox', `0 0 294 ${Math.max(1, shown.length) * 30}`);
-    figure.setAttribute('aria-label', label);
-    chain(figure, shown.map((step) => ({ children: step.children, taken: taken ? step.taken : -1, label: step.level > 1 ? `Level ${step.level - 1}` : 'Cells' })));
+  function drawWay(figure: SVGSVGElement, to: number): void {
+    const shown = way.slice(0, to);
+    figure.setAttribute('viewBox', `0 0 294 ${shown.length * 30}`);
+    figure.setAttribute('aria-label', `The way of key ${key} down to level ${shown.at(-1)!.level - 1}.`);
+    chain(figure, shown.map(({ children, taken, level }) => ({ children, taken, label: level > 1 ? `Level ${level - 1}` : 'Cells' })));
   }
 
   // ---- Steps
@@ -76,7 +77,7 @@ export function compactionStory(stage: Stage): Story {
   function showMarked(over: SVGSVGElement): Told {
     ring(over, cell, 1, 'found');
     const side = width / module._compaction_columns!();
-    const [x, y] = [cell % width, Math.floor(cell / width)];
+    const { column: x, row: y } = texelOf(module, 0, cell);
     const slice = Math.floor(y / side) * module._compaction_columns!() + Math.floor(x / side);
     return {
       words: `Cell ${count(cell)}, in slice ${slice}, column ${x % side}, row ${y % side}, is kept: some of its corners are inside, and some are not. It is one of ${count(total)}.`,
@@ -86,11 +87,12 @@ export function compactionStory(stage: Stage): Story {
 
   function showFour(over: SVGSVGElement, figure: SVGSVGElement): Told {
     const { node, children } = way[levels - 1]!;
-    ring(over, 4 * node, 4, 'found');
+    const { column, row } = texelOf(module, 1, node);
+    ring(over, 4 * node, 2, 'found');
     zoom(module, figure, 1, node);
     const sum = children.reduce((a, b) => a + b, 0);
     return {
-      words: `Cells ${count(4 * node)} to ${count(4 * node + 3)} count ${children.join(' + ')} = ${sum}. One texel of level 1 has that sum; a shader made all ${count(Math.ceil(cells() / 4))} of them at once.`,
+      words: `Cells ${count(4 * node)} to ${count(4 * node + 3)} count ${children.join(' + ')} = ${sum}. Texel ${column}, ${row} of level 1 has that sum; a shader made all ${count(Math.ceil(cells() / 4))} of them at once.`,
       facts: [['Level 1, node', count(node)], ['Texels read', '4'], ['Sum', String(sum)]],
     };
   }
@@ -99,10 +101,10 @@ export function compactionStory(stage: Stage): Story {
     const level = moment + 1;
     const { node, children } = way[levels - level]!;
     const sum = sumOf(level, node);
-    draw(figure, levels - level, levels, false, `The sums below node ${node} of level ${level}.`);
+    zoom(module, figure, level, node);
     return {
       words: level === levels
-        ? `Level ${level} is a single node, the total: ${children.map(count).join(' + ')} = ${plural(sum, 'cell')}. That is how long the list is.`
+        ? `Level ${level} is a single texel, the total: ${children.map(count).join(' + ')} = ${plural(sum, 'cell')}. That is how long the list is.`
         : `Level ${level}, node ${count(node)}: ${children.map(count).join(' + ')} = ${count(sum)} of its ${count(4 ** level)} cells are kept.`,
       facts: [['Nodes of the level', count(Math.ceil(cells() / 4 ** level))], ['Cells below a node', count(4 ** level)], ['Levels', count(levels)]],
     };
@@ -111,7 +113,7 @@ export function compactionStory(stage: Stage): Story {
   function showKey(moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told {
     const at = way[moment]!;
     const down = at.key - at.ahead;
-    draw(figure, 0, moment + 1, true, `The way of key ${key} down to level ${at.level - 1}.`);
+    drawWay(figure, moment + 1);
     const last = moment === levels - 1;
     if (last) ring(over, cell, 1, 'found');
     const bound = at.ahead + at.children[at.taken]! - 1;
@@ -138,12 +140,12 @@ export function compactionStory(stage: Stage): Story {
   };
 
   return {
-    values: { view: 'steps', step: 1, shape: 'asteroid', size: String(SIDE), level: 0, form: 'vec4', total: 'read' },
+    values: { view: 'steps', step: 1, shape: 'asteroid', size: String(SIDE), level: 0, form: 'plain', total: 'read' },
     content: ['shape', 'level'],
     steps: [
       { title: 'Few cells matter', text: 'A surface runs through few cells of a volume. They lie scattered, and shaders cannot append to a list. Move the pointer, or the arrow keys on the picture, to choose a cell.', points: true },
-      { title: 'Four cells become a sum', text: 'A pyramid counts them: first four cells in a row, 1 for each that is kept.', points: true },
-      { title: 'Level upon level', text: 'Four sums become one, again and again, until a single number is left.', unit: 'Level' },
+      { title: 'Four cells become a sum', text: 'A pyramid counts them: first 2 × 2 cells, 1 for each that is kept. Their order is that of a Z: upper two, lower two.', points: true },
+      { title: 'Level upon level', text: '2 × 2 sums become one, again and again, until a single number is left.', unit: 'Level' },
       { title: 'A key goes down', text: 'Entry number so-and-so of the list takes its number as key, and goes down where the sums say.', points: true, unit: 'Level' },
       { title: 'The list, without a gap', text: 'All entries go down at the same time, each by itself. Point at the list, or at the slices, to see which entry is which cell.', points: true },
     ],

@@ -4,39 +4,44 @@
 
 compaction_layout_plan compaction_placed;
 
-// How wide the levels are together at a scale: each a quarter of the one below, but never too thin to see.
-static float levels_width(float scale, float ratio, compaction_box* level) {
-    float at = 0, wide = scale * (float)compaction_scene.width;
-    for (int32_t i = 1; i <= compaction_scene.info.levels; i++) {
-        wide = fmaxf(0.25f * wide, compaction_placed.thin);
-        if (level) {
-            level[i].x = at;
-            level[i].width = wide;
+// Where the levels stand at a scale, from the corner of the first on: each a square with half the side of the one below,
+// but never too small to see; in rows as wide as the first, or as six of the smallest. What they take in all.
+static compaction_box place_levels(float scale, float ratio, compaction_box* level) {
+    const float gap = 7 * ratio, label = 20 * ratio;
+    const float wide = fmaxf(0.5f * scale * (float)compaction_scene.width, 6 * (compaction_placed.thin + gap));
+    float x = 0, y = 0, row = 0;
+    for (int32_t i = 1; i <= compaction_scene.levels; i++) {
+        const float side = fmaxf(scale * (float)(compaction_scene.width >> i), compaction_placed.thin);
+        if (x > 0 && (i == 2 || x + side > wide)) {
+            y += row + label;
+            x = row = 0;
         }
-        at += wide + 3 * ratio;
+        if (level) level[i] = (compaction_box){x, y, side, side};
+        x += side + gap;
+        row = fmaxf(row, side);
     }
-    return at - 3 * ratio;
+    return (compaction_box){0, 0, wide, y + row};
 }
 
-// The largest scale at which slices, levels and list fit: the list to the right, or below.
-static float fitting(float width, float height, float ratio, bool below) {
+// Whether slices, levels and list fit at a scale: the list to the right, or below.
+static bool fits(float scale, float width, float height, float ratio, bool below) {
     const float margin = 16 * ratio, gap = 18 * ratio, title = 24 * ratio, foot = 20 * ratio;
-    float least = 0, most = 64 * ratio;
-    for (int i = 0; i < 40; i++) {
-        float scale = 0.5f * (least + most);
-        float base = scale * (float)compaction_scene.width, tall = scale * (float)compaction_scene.height;
-        float wide = base + gap + levels_width(scale, ratio, NULL) + 2 * margin;
-        float high = tall + title + foot + 2 * margin;
-        if (below)
-            high += 0.3f * tall + title;
-        else
-            wide += gap + 0.5f * base;
-        if (wide <= width && high <= height)
-            least = scale;
-        else
-            most = scale;
-    }
-    return least;
+    const float base = scale * (float)compaction_scene.width;
+    const compaction_box levels = place_levels(scale, ratio, NULL);
+    float wide = base + gap + levels.width + 2 * margin;
+    float high = fmaxf(base, levels.height) + title + foot + 2 * margin;
+    if (below)
+        high += 0.3f * base + title;
+    else
+        wide += gap + 0.5f * base;
+    return wide <= width && high <= height;
+}
+
+// The largest scale that fits. Step by step, for levels in fewer rows may be lower though they are larger.
+static float fitting(float width, float height, float ratio, bool below) {
+    float scale = 64 * ratio;
+    while (scale > 0.05f && !fits(scale, width, height, ratio, below)) scale *= 0.99f;
+    return scale;
 }
 
 // How many cells a row of the list has, and how large they are: up to three times as large as those of the slices, as
@@ -62,19 +67,18 @@ PAGE_EXPORT float* compaction_layout(int width, int height, double ratio) {
           under = fitting((float)width, (float)height, r, true);
     bool below = under > beside;
     compaction_placed.ratio = r;
-    compaction_placed.scale = fmaxf(below ? under : beside, 0.05f);
+    compaction_placed.scale = below ? under : beside;
     if (compaction_placed.scale > 4) compaction_placed.scale = floorf(compaction_placed.scale);
-    float base = compaction_placed.scale * (float)c->width, tall = compaction_placed.scale * (float)c->height;
-    compaction_placed.slices = (compaction_box){margin, margin + title, base, tall};
-    float levels = levels_width(compaction_placed.scale, r, compaction_placed.level), left = margin + base + gap;
-    for (int32_t i = 1; i <= c->info.levels; i++) {
-        compaction_placed.level[i].x += left;
-        compaction_placed.level[i].y = margin + title;
-        compaction_placed.level[i].height = tall;
+    float base = compaction_placed.scale * (float)c->width;
+    compaction_placed.slices = (compaction_box){margin, margin + title, base, base};
+    const compaction_box levels = place_levels(compaction_placed.scale, r, compaction_placed.level);
+    for (int32_t i = 1; i <= c->levels; i++) {
+        compaction_placed.level[i].x += margin + base + gap;
+        compaction_placed.level[i].y += margin + title;
     }
-    float right = left + levels;
+    float right = margin + base + gap + levels.width, tall = fmaxf(base, levels.height);
     compaction_placed.list =
-        below ? (compaction_box){margin, margin + 2 * title + tall + foot, right - margin, 0.3f * tall}
+        below ? (compaction_box){margin, margin + 2 * title + tall + foot, right - margin, 0.3f * base}
               : (compaction_box){right + gap, margin + title, (float)width - margin - right - gap, tall};
     // In the middle of what room there is; a list below may go on to the edge.
     float spare_x = below ? 0.5f * ((float)width - margin - right) : 0;
@@ -83,7 +87,7 @@ PAGE_EXPORT float* compaction_layout(int width, int height, double ratio) {
     compaction_box* all[COMPACTION_LEVELS + 2];
     int count = 0;
     all[count++] = &compaction_placed.slices;
-    for (int32_t i = 1; i <= c->info.levels; i++) all[count++] = &compaction_placed.level[i];
+    for (int32_t i = 1; i <= c->levels; i++) all[count++] = &compaction_placed.level[i];
     all[count++] = &compaction_placed.list;
     for (int i = 0; i < count; i++) {
         all[i]->x = floorf(all[i]->x + fmaxf(0, spare_x));
@@ -103,20 +107,17 @@ static bool is_in(compaction_box b, float x, float y) {
     return x >= b.x && y >= b.y && x < b.x + b.width && y < b.y + b.height;
 }
 
+static compaction_box square_of(int32_t level) {
+    return level ? compaction_placed.level[level] : compaction_placed.slices;
+}
+
 // What is at a place of the canvas (compaction_found).
 PAGE_EXPORT double* compaction_at(double x, double y) {
     static double found[COMPACTION_FOUND_FIELDS];
     const compaction* c = &compaction_scene;
     found[COMPACTION_FOUND_LEVEL] = COMPACTION_LEVEL_NOTHING;
     float u = (float)x, v = (float)y;
-    if (is_in(compaction_placed.slices, u, v)) {
-        int32_t column = (int32_t)((u - compaction_placed.slices.x) / compaction_placed.scale),
-                row = (int32_t)((v - compaction_placed.slices.y) / compaction_placed.scale);
-        if (column < c->width && row < c->height) {
-            found[COMPACTION_FOUND_LEVEL] = 0;
-            found[COMPACTION_FOUND_NODE] = row * (double)c->width + column;
-        }
-    } else if (is_in(compaction_placed.list, u, v)) {
+    if (is_in(compaction_placed.list, u, v)) {
         int32_t column = (int32_t)((u - compaction_placed.list.x) / compaction_placed.list_scale);
         double key = floor((double)((v - compaction_placed.list.y) / compaction_placed.list_scale)) *
                          compaction_placed.list_columns +
@@ -126,36 +127,29 @@ PAGE_EXPORT double* compaction_at(double x, double y) {
             found[COMPACTION_FOUND_NODE] = key;
         }
     }
-    for (int32_t i = 1; i <= c->info.levels; i++) {
-        compaction_box b = compaction_placed.level[i];
-        int32_t row = (int32_t)((v - b.y) / compaction_placed.scale);
-        if (!is_in(b, u, v) || row >= c->height) continue;
-        double cell = row * (double)c->width + floor((double)((u - b.x) / b.width * (float)c->width));
+    for (int32_t i = 0; i <= c->levels; i++) {
+        const compaction_box b = square_of(i);
+        if (!is_in(b, u, v)) continue;
+        const float nodes = (float)(c->width >> i);
+        const int64_t node = compaction_node((int32_t)fminf((u - b.x) / b.width * nodes, nodes - 1),
+                                             (int32_t)fminf((v - b.y) / b.height * nodes, nodes - 1));
+        if (node >= compaction_nodes(i)) continue; // below the last slice
         found[COMPACTION_FOUND_LEVEL] = i;
-        found[COMPACTION_FOUND_NODE] = floor(ldexp(cell, -2 * i));
+        found[COMPACTION_FOUND_NODE] = (double)node;
     }
     return found;
 }
 
 // Where a node stands in its level's picture; of level 0 a cell; of COMPACTION_LEVEL_LIST an entry.
 compaction_box compaction_place(int32_t level, int64_t node) {
-    const compaction* c = &compaction_scene;
     if (level == COMPACTION_LEVEL_LIST) {
         float s = compaction_placed.list_scale;
         return (compaction_box){compaction_placed.list.x + s * (float)(node % compaction_placed.list_columns),
                                 compaction_placed.list.y + s * (float)(node / compaction_placed.list_columns), s, s};
     }
-    compaction_box b = level ? compaction_placed.level[level] : compaction_placed.slices;
-    int64_t first = node << (2 * level), size = INT64_C(1) << (2 * level), width = c->width;
-    int64_t row = first / width, rows = size > width ? size / width : 1;
-    if (row + rows > c->height) rows = c->height - row;
-    compaction_box place = {b.x, b.y + compaction_placed.scale * (float)row, b.width,
-                            compaction_placed.scale * (float)rows};
-    if (size < width) {
-        place.x += b.width * (float)(first % width) / (float)width;
-        place.width = b.width * (float)size / (float)width;
-    }
-    return place;
+    const compaction_box b = square_of(level);
+    const float s = b.width / (float)(compaction_scene.width >> level);
+    return (compaction_box){b.x + s * (float)compaction_column(node), b.y + s * (float)compaction_row(node), s, s};
 }
 
 // As much of the list's room as so many outputs take.

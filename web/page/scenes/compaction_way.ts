@@ -1,4 +1,4 @@
-// A key's way down a histopyramid, as C tells it and as a list of bars; and four of its sums, large.
+// A key's way down a histopyramid, as C tells it and as a list of bars; and 2 × 2 of its texels, large.
 import { compactionTexel, compactionWay } from '../fields.js';
 import { named, stride } from '../shell/named.js';
 import type { PageModule } from '../shell/module.js';
@@ -54,24 +54,29 @@ export function items(steps: readonly Step[], late: number): HTMLElement[] {
   });
 }
 
-// A node of a level from 1 on: the four below it, their sum, and the texel that has it.
+// Column and row of a node in its level's square, of a cell in the base, and the column where that square begins in its texture.
+export const texelOf = (module: PageModule, level: number, node: number) => named(compactionTexel, module.HEAPF64.subarray((module._compaction_texel!(level, node) >>> 0) / 8));
+
+// A node of a level from 1 on: the 2 × 2 texels below it, in Z order, and the texel that has their sum.
 export function zoom(module: PageModule, figure: SVGElement, level: number, node: number): void {
   const children = [0, 1, 2, 3].map((child) => module._compaction_sum_of!(level - 1, 4 * node + child));
-  const sum = children.reduce((a, b) => a + b, 0);
-  const { column, row } = named(compactionTexel, module.HEAPF64.subarray((module._compaction_texel!(level, node) >>> 0) / 8));
-  figure.setAttribute('viewBox', '0 0 294 122');
-  figure.setAttribute('aria-label', `Level ${level}, node ${node}, texel ${column}, ${row}: ${children.join(' + ')} = ${sum}`);
+  const sum = count(children.reduce((a, b) => a + b, 0));
+  const { column, row } = texelOf(module, level, node);
+  figure.setAttribute('viewBox', '0 0 294 146');
+  figure.setAttribute('aria-label', `Two by two texels of ${level > 1 ? `level ${level - 1}` : 'the cells'}, in Z order: ${children.map(count).join(' + ')} = ${sum}, which texel ${column}, ${row} of level ${level} has`);
   const text = (x: number, y: number, style: string, words: string): void => void shape(figure, 'text', { x, y, class: style }, words);
+  text(4, 12, 'small', `${level > 1 ? `Level ${level - 1}` : 'Cells'}, at column, row`);
+  shape(figure, 'path', { class: 'edge way-z', d: 'M40 43H130L40 109H130' });
+  shape(figure, 'path', { class: 'edge way-z', d: 'M166 76H206M199 71L206 76L199 81' });
   children.forEach((child, i) => {
-    const x = 8 + i * 72;
-    shape(figure, 'line', { class: 'edge', x1: x + 31, y1: 66, x2: 147, y2: 34 });
-    shape(figure, 'rect', { class: `node ${child ? 'lit' : ''}`, x, y: 66, width: 62, height: 30, rx: 3 });
-    text(x + 31, 86, `mid ${child ? 'lit' : ''}`, count(child));
-    text(x + 31, 114, 'mid small', `${level > 1 ? '' : 'cell '}${count(4 * node + i)}`);
+    const [x, y] = [4 + (i % 2) * 90, 22 + (i >> 1) * 66];
+    shape(figure, 'rect', { class: `node ${child ? 'lit' : ''}`, x, y, width: 72, height: 42, rx: 3 });
+    text(x + 36, y + 19, `mid way-sum ${child ? 'lit' : ''}`, count(child));
+    text(x + 36, y + 35, `mid small ${child ? 'lit' : ''}`, `${2 * column + (i % 2)}, ${2 * row + (i >> 1)}`);
   });
-  shape(figure, 'rect', { class: 'node at', x: 112, y: 4, width: 70, height: 30, rx: 3 });
-  text(147, 24, 'mid', count(sum));
-  text(0, 24, 'small', `Level ${level}`);
-  text(190, 16, 'small', `node ${count(node)}`);
-  text(190, 31, 'small', `texel ${column}, ${row}`);
+  text(214, 47, 'small', `Level ${level}`);
+  shape(figure, 'rect', { class: 'node at', x: 214, y: 55, width: 76, height: 42, rx: 3 });
+  text(252, 74, 'mid way-sum', sum);
+  text(252, 90, 'mid small', `${column}, ${row}`);
+  text(214, 113, 'small', `node ${count(node)}`);
 }
