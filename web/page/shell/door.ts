@@ -10,7 +10,7 @@ import { count } from './words.js';
 // So small that all of them move on a modest GPU.
 const small: Record<string, Values> = {
   voronoi: { sites: 700, motion: 1 },
-  compaction: { size: '32', view: 'live' },
+  compaction: { size: '16', view: 'live' },
   isosurface: { size: '64' },
   rays: { triangles: 4000, samples: 1, bounces: 2 },
   cloud: { points: 2500 },
