@@ -535,6 +535,21 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
   tryPhone(tab, 'rays');
   tryScene(tab, 'rays');
   // What the worker hands over was checked when it was built: taking it may not cost as much again many times over.
+  tab('the veil stays until something is drawn', 'rays', { before: () => {
+    const { drawArrays } = WebGL2RenderingContext.prototype;
+    WebGL2RenderingContext.prototype.drawArrays = function (...how) {
+      window.draws = (window.draws ?? 0) + 1;
+      return drawArrays.apply(this, how);
+    };
+    document.addEventListener('DOMContentLoaded', () => {
+      const veil = document.getElementById('veil');
+      new MutationObserver(() => veil.hidden && (window.drawsThen ??= window.draws ?? 0)).observe(veil, { attributes: true });
+    });
+  } }, async (page) => {
+    await idle(page);
+    assert.ok((await page.evaluate(() => window.drawsThen)) > 0);
+  });
+
   tab('a large mesh does not hold up the page', 'rays', {}, async (page) => {
     await idle(page);
     // The least of several, for other programs hold up either: of many, where they hold up much.

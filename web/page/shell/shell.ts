@@ -399,7 +399,7 @@ export class Shell implements Host, Stage {
   }
   say(text: string): void {
     this.empty = false;
-    if (!this.lost) this.display.uncover();
+    if (!this.lost && !this.starting) this.display.uncover(); // the first picture uncovers itself
     this.display.speak(this.note + text);
   }
   nothing(text: string): void {
