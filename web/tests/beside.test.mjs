@@ -241,6 +241,8 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     await noWider(page, 390);
     await hasNoFinding(page, 'dark');
     assert.ok(await page.locator('.guide-over').isVisible());
+    assert.ok(await page.evaluate(() => document.querySelector('#guide-moment').compareDocumentPosition(document.querySelector('#control-levels')) & Node.DOCUMENT_POSITION_FOLLOWING),
+      'the tab key comes to it where it is seen');
     const last = Number(await page.locator('#guide-moment').inputValue());
     await page.locator('#guide-moment').press('ArrowLeft');
     assert.equal(Number(await page.locator('#guide-moment').inputValue()), last - 1);

@@ -304,6 +304,7 @@ export class Shell implements Host, Stage {
     $<HTMLAnchorElement>('source').href = `source.html#${scene.name}`;
     this.showPaused();
     this.controls = new Controls($('controls'), scene.controls, this.values, (id, value) => this.change(id, value));
+    $('controls').firstElementChild!.after(this.details); // below the first controls, where it is seen
   }
 
   private makeContext(wanted: 1 | 2): void {
