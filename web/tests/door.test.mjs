@@ -201,6 +201,14 @@ inBrowser('around the scenes', 'swiftshader', small, (tab, place) => {
     await page.getByRole('button', { name: 'Full screen' }).tap();
     await page.waitForFunction(() => document.body.classList.contains('full'));
     await isRight(page);
+    await page.keyboard.press('e'); // a story has the panel beside the picture, and the way out
+    await page.waitForSelector('.guide');
+    await idle(page);
+    assert.ok((await page.getByTestId('canvas').boundingBox()).height < 300);
+    assert.deepEqual(await findings(page), []);
+    await page.getByRole('button', { name: 'Leave', exact: true }).tap();
+    await idle(page);
+    assert.equal((await page.getByTestId('canvas').boundingBox()).height, 390);
   });
 
   tab('the whole screen on a desk, and back', 'voronoi', { width: 1000, height: 700 }, async (page) => {

@@ -464,6 +464,14 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     assert.equal(await pass(), 0);
   });
 
+  inTab('the ways of a story end its panel, and nothing is seen below them', 'isosurface', { width: 1000, height: 500, values: { explain: 3 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 3);
+    const { y, height } = await page.locator('.guide-ways').boundingBox();
+    assert.equal(Math.round(y + height), 500);
+    assert.ok(!(await page.locator('.links').isVisible()));
+  });
+
   inTab('edited sites stay, and the next link opens the free picture', 'voronoi', { values: { sites: 100, motion: 0 } }, async (page) => {
     await idle(page);
     await page.locator('canvas').press('Enter');
