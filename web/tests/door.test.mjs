@@ -34,6 +34,12 @@ async function findings(page) {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
 }
 
+// That one element ends above where another one begins.
+async function isAbove(page, upper, lower) {
+  const [above, below] = await Promise.all([upper, lower].map((which) => page.locator(which).boundingBox()));
+  assert.ok(above.y + above.height <= below.y, `${upper} is behind ${lower}`);
+}
+
 inBrowser('around the scenes', 'swiftshader', small, (tab, place) => {
   // ---- The front door
 
@@ -217,6 +223,8 @@ inBrowser('around the scenes', 'swiftshader', small, (tab, place) => {
     await page.waitForFunction(() => document.fullscreenElement && document.body.classList.contains('full'));
     await isRight(page);
     assert.ok(!(await page.locator('nav').isVisible()) || (await page.getByTestId('canvas').boundingBox()).y === 0);
+    await page.getByTestId('canvas').press('ArrowUp');
+    await isAbove(page, '.chip:not(.legend)', '.bar');
     await page.getByRole('button', { name: 'Leave full screen' }).click();
     await page.waitForFunction(() => !document.fullscreenElement && !document.body.classList.contains('full'));
   });
@@ -345,6 +353,9 @@ inBrowser('around the scenes', 'swiftshader', small, (tab, place) => {
       const [whole] = await Promise.all([context.waitForEvent('page'), frame.getByRole('link', { name: 'Open in Sapwood' }).click()]);
       await whole.waitForURL(/\/#voronoi\?sites=1000/);
       await whole.close();
+      await frame.getByTestId('canvas').press('ArrowUp');
+      await isAbove(frame, '.chip:not(.legend)', '.bar');
+      await frame.getByTestId('canvas').evaluate((one) => one.blur());
       // The page that holds the frame scrolls, until the picture has the focus.
       const zoom = () => frame.evaluate(() => window.sapwood.values.zoom);
       await page.mouse.move(250, 250);
