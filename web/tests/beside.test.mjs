@@ -273,9 +273,14 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     assert.ok(!(await marks.isVisible()), 'nobody looks at it');
     await page.locator('.beside').hover();
     assert.ok(await marks.isVisible());
+    await page.locator('canvas').press('ArrowLeft');
+    await idle(page);
+    assert.ok(await page.locator('.cross').isVisible());
     await page.keyboard.press('e');
     await page.waitForSelector('.guide');
+    await idle(page);
     assert.deepEqual([await page.locator('.beside').count(), await page.locator('.guide-over').count()], [0, 1]);
+    assert.ok(!(await page.locator('.cross, .chip').filter({ visible: true }).count()), 'the cross hairs are the story’s');
     await page.keyboard.press('Escape');
     await page.waitForSelector('.beside');
     await point(page, 0.3, 0.4);

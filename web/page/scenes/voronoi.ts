@@ -408,7 +408,7 @@ class Voronoi implements Scene {
         this.zoom(event.x, event.y, event.scale, event.dx, event.dy);
         break;
       case 'leave':
-        if (!this.keyboard) this.point(null, false);
+        if (!this.keyboard || document.activeElement !== this.host.canvas) this.point(null, false);
         break;
       default:
         break;

@@ -66,6 +66,7 @@ export class Guide {
     document.body.classList.add('guided');
     document.querySelector('aside')!.append(this.panel);
     stage.paused = true;
+    stage.canvas.blur();
     stage.scene.pointer({ type: 'leave', x: 0, y: 0, dx: 0, dy: 0, held: false, touch: false, shift: false, scale: 1 });
     const beyond = stage.scene.beyond() !== '';
     for (const [id, value] of Object.entries(this.story.values))
