@@ -583,6 +583,13 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     await page.evaluate(() => (location.hash = 'isosurface?size=64'));
     await page.waitForFunction(() => window.sapwood.scene.name === 'isosurface');
     await idle(page);
+    await drop(page, { name: 'square.ply', text: square });
+    const offers = page.locator('#status button');
+    await offers.nth(3).waitFor();
+    for (const offer of await offers.all()) {
+      const [{ x, y, width, height }, status] = await Promise.all([offer.boundingBox(), page.locator('#status').boundingBox()]);
+      assert.ok(x >= 0 && x + width <= 520 && y + height <= status.y + status.height, `${await offer.textContent()} is cut off`);
+    }
     await drop(page, { name: 'square.obj', text: square });
     await page.getByRole('button', { name: 'Open in Rays' }).click();
     await tells('square.obj: 2 triangles.');
