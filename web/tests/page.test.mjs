@@ -663,6 +663,7 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
       await page.keyboard.press(key);
       await idle(page);
       assert.equal(await valueOf(page, 'move'), value);
+      assert.match(await said(page), value === 'fly' ? /^W A S D fly/ : /^A knot and three balls/);
     }
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('g');
@@ -711,6 +712,7 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     await page.getByRole('button', { name: 'Whole view' }).click();
     await idle(page);
     assert.equal(await valueOf(page, 'move'), 'orbit');
+    assert.match(await said(page), /^A knot and three balls/);
     assert.equal(await pixels(page), orbit);
   });
 

@@ -62,7 +62,7 @@ class Rays implements Scene {
   readonly title = 'Rays';
   readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
   readonly keys = [
-    ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster'],
+    ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster. S saves no picture then'],
     ['Page ↑ ↓', 'flying: up and down'], ['Home', 'the whole view'],
   ] as const;
   readonly accepts = 'PLY, OBJ or STL meshes';
@@ -267,6 +267,7 @@ class Rays implements Scene {
   // ---- Where it is seen from
 
   private home(): void {
+    if (this.flies()) this.report(); // no more
     this.host.set('move', 'orbit');
     this.host.set('eye', '');
     this.look(0.5, 0.3, this.file ? 1 : 1.35);
@@ -295,6 +296,7 @@ class Rays implements Scene {
     if (!flies) this.host.set('eye', '');
     this.go(0, 0, 0);
     if (flies) this.host.say('W A S D fly, dragging and arrows look around; wheel and pinch go ahead.');
+    else this.report();
   }
 
   // So many radii of the mesh.
