@@ -167,6 +167,7 @@ inBrowser('photons', 'swiftshader', {}, (inTab) => {
       [{ name: 'empty.obj', text: '' }, /empty\.obj is empty/],
       [{ name: 'points.obj', text: 'v 0 0 0\n' }, /^points\.obj: It holds no triangles\./],
       [{ name: 'far.obj', text: tetrahedron.replace('104', '1e39') }, /^far\.obj: /],
+      [{ name: 'nan.ply', text: 'ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 nan\n0 1 0\n3 0 1 2\n' }, /^nan\.ply: Vertex 1 of triangle 0 is not finite\.$/],
       [{ name: 'torn.obj', text: 'v 0 0 0\nf 1 2 3\n' }, /^torn\.obj: /],
     ]) {
       await drop(page, file);

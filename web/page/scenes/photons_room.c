@@ -289,6 +289,16 @@ static sap_status open_mesh(page_job* job, const sap_mesh* mesh) {
     return status;
 }
 
+// Whether the coordinates of a file can be a thing: numbers of vertices and triangles are then the file's own.
+static sap_status check(const sap_mesh* mesh) {
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++)
+        for (int a = 0; a < 3; a++)
+            if (!isfinite(mesh->vertices[3 * (int64_t)mesh->triangles[i] + a]))
+                return page_fail(SAP_ERROR_NOT_FINITE, "Vertex %d of triangle %lld is not finite.",
+                                 (int)mesh->triangles[i], (long long)(i / 3));
+    return SAP_OK;
+}
+
 // Reads a mesh that becomes the thing (page_file, photons_make; photons_made).
 PAGE_EXPORT sap_status job_photons_read(page_job* job) {
     sap_mesh_file* file = NULL;
@@ -302,7 +312,7 @@ PAGE_EXPORT sap_status job_photons_read(page_job* job) {
     else if (triangles > PHOTONS_MOST)
         status =
             page_fail(SAP_ERROR_RANGE, "It holds %lld triangles; the page takes up to %d.", triangles, PHOTONS_MOST);
-    else
+    else if ((status = check(&file->mesh)) == SAP_OK)
         status = open_mesh(job, &file->mesh);
     sap_mesh_file_free(file);
     return status;
