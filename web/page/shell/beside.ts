@@ -3,9 +3,6 @@ import { element } from './element.js';
 import type { Free, Point, Stage } from './story.js';
 import { Telling } from './telling.js';
 
-// Where the reader is while the picture or the panel is looked at: as in guide.css, which hides marks that pass otherwise.
-const LOOKED = '#canvas-place:hover, canvas:focus-visible, .beside:hover, .beside:focus-within';
-
 export class Beside {
   private readonly telling = new Telling();
   private readonly note = element('p', { class: 'guide-text' });
@@ -28,7 +25,7 @@ export class Beside {
     const { free, telling } = this;
     telling.over.toggleAttribute('hidden', !at);
     if (!at) return telling.halt();
-    if (!free.stays && this.told && !document.querySelector(LOOKED)) return;
+    if (this.told && getComputedStyle(telling.over).display === 'none') return; // nobody looks: guide.css hides marks that pass
     const there = free.ask(at);
     if (there === undefined) return;
     if (!there) return telling.clear();
