@@ -464,6 +464,16 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     assert.equal(await pass(), 0);
   });
 
+  inTab('the last step about photons begins with the first pass, also while the picture before is made', 'photons', { values: { explain: 4 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 4);
+    await page.evaluate(() => (window.sapwood.scene.working = true)); // what comes next waits
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => document.querySelector('.guide-words').textContent);
+    assert.match(await words(page), /^The first pass looks as far as 40\.0 cm\.$/);
+    assert.equal((await facts(page)).Changed, '–');
+  });
+
   inTab('the ways of a story end its panel, and nothing is seen below them', 'isosurface', { width: 1000, height: 500, values: { explain: 3 } }, async (page) => {
     await page.waitForSelector('.guide');
     await shows(page, 3);

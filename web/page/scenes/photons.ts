@@ -102,7 +102,7 @@ export class Photons implements Scene {
   private rooms = 0; // that were asked for
   private turn = 0; // of photons
   private working = false;
-  private stale = true; // there is no picture of this view and these photons yet
+  stale = true; // there is no picture of this view and these photons yet
   private first = 8; // pixels of a cell of the coarsest picture
   private level: Level | undefined; // none: the picture is complete
   private lookups = 0; // places a second at which photons are looked up

@@ -23,8 +23,11 @@ export function photonsStory(stage: Stage): Story {
   let there = '';
 
   async function look(at: Point, place: string): Promise<void> {
-    const { numbers, buffers } = await stage.job('photons_told', placed(photonsTell, at, (stage.scene as Photons).asking()), { newest: 'told' });
+    const scene = stage.scene as Photons;
+    const { stale } = scene; // then the passes are those of the picture before
+    const { numbers, buffers } = await stage.job('photons_told', placed(photonsTell, at, scene.asking()), { newest: 'told' });
     told = named(photonsTold, numbers);
+    if (stale) Object.assign(told, { pass: 0, part: 1 });
     if (!told.photons) return; // not all of them have landed
     stops = rows(photonsStop, buffers[photonsToldBuffer.stops]!);
     landed = new Float64Array(buffers[photonsToldBuffer.landed]!);
