@@ -502,11 +502,11 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     await shows(page, 1);
     const said = await words(page);
     await page.evaluate(() => {
-      const lose = window.sapwood.gl.getExtension('WEBGL_lose_context');
-      lose.loseContext();
-      setTimeout(() => lose.restoreContext(), 50);
+      window.ending = window.sapwood.gl.getExtension('WEBGL_lose_context');
+      window.ending.loseContext();
     });
     await page.waitForFunction(() => !window.sapwood.running);
+    await page.evaluate(() => window.ending.restoreContext());
     await page.waitForFunction(() => window.sapwood.running);
     await idle(page);
     assert.equal(await veil(page), '');
