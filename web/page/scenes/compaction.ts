@@ -15,6 +15,7 @@ import type { Host, Scene, ScenePointer, Value } from '../shell/scene.js';
 import { count, plural } from '../shell/words.js';
 
 export const shapes = [
+  { value: 'skull', label: 'Skull' },
   { value: 'gyroid', label: 'Gyroid' },
   { value: 'metaballs', label: 'Metaballs' },
   { value: 'asteroid', label: 'Asteroid' },

@@ -246,7 +246,7 @@ export function isosurface(): Scene {
       { kind: 'slider', id: 'level', label: 'Level', least: 0, most: 1, step: SMALL, initial: 0.5, text: levelText, help: 'The surface runs where the samples’ values pass this one.' },
       { kind: 'switch', id: 'turn', label: 'Turn slowly', initial: true, help: 'The camera goes round, unless the page is paused.' },
       { kind: 'switch', id: 'wander', label: 'Move the level', key: 'm', initial: false, help: 'The level goes up and down, unless the page is paused.' },
-      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'gyroid', options: shapes, group: 'Volume' },
+      { kind: 'choice', id: 'shape', label: 'Shape', key: 'o', initial: 'skull', options: shapes, group: 'Volume' },
       { kind: 'choice', id: 'size', label: 'Samples', initial: '128', group: 'Volume', options: ['64', '128', '192', '256'].map((value) => ({ value, label: `${value}³` })) },
       { kind: 'switch', id: 'low', label: 'Low values are inside', initial: false, group: 'Volume', help: 'As for signed distances; otherwise high values are inside.' },
       { kind: 'choice', id: 'by', label: 'Made by', key: 'g', initial: 'cpu', group: 'Mesh', options: [{ value: 'cpu', label: 'CPU, worker' }, { value: 'gpu', label: 'GPU, shaders' }], help: 'Marching cubes in WebAssembly, which was faster wherever it was measured, or by histopyramids in fragment shaders.' },

@@ -9,6 +9,7 @@ enum volume_shape {
     VOLUME_SHAPE_METABALLS, // fields of nine balls that run together
     VOLUME_SHAPE_ASTEROID,  // a ball pushed in and out by noise of four octaves
     VOLUME_SHAPE_SEXTIC,    // Barth's surface of degree six (1996), with 65 double points
+    VOLUME_SHAPE_SKULL,     // ellipsoids that run into each other, and hollows
     VOLUME_SHAPE_DROPPED    // no formula: the volume that compaction_read has read
 };
 
