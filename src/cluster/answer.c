@@ -114,13 +114,14 @@ void sap_cluster_merge(const sap_cluster_asking* a, int64_t row, const int64_t* 
 // Whether a ball reaches the sides of a cell, in the arithmetic of distances: each rounding keeps order, so what lies
 // beyond a side is no nearer than the side.
 #define REACHES(real)                                                                                                  \
-    static inline bool reaches_##real(const real* cell, int32_t dims, const real* q, real bound2) {                    \
-        bool inside = true;                                                                                            \
+    static inline bool reaches_##real(const real* cell, const int32_t dims, const real* q, real bound2) {              \
+        real least = INFINITY; /* distance to a side; of a NaN nothing is found, whoever is asked */                   \
         for (int32_t a = 0; a < dims; a++) {                                                                           \
             const real low = q[a] - cell[a], high = cell[dims + a] - q[a];                                             \
-            inside = inside & (low >= 0) & (high >= 0) & (low * low > bound2) & (high * high > bound2);                \
+            least = low < least ? low : least;                                                                         \
+            least = high < least ? high : least;                                                                       \
         }                                                                                                              \
-        return !inside;                                                                                                \
+        return !(least >= 0 && least * least > bound2);                                                                \
     }
 REACHES(float)
 REACHES(double)
@@ -135,9 +136,9 @@ typedef struct found {
     int64_t count;
 } found;
 
-static inline void give(const answering* w, const found* f, int64_t* named, const size_t real) {
+static inline void give(const answering* w, const found* f, int64_t* named, const size_t real, const int32_t dims,
+                        const int32_t k) {
     const sap_cluster_asking* a = w->a;
-    const int32_t k = a->k, dims = a->tree->dims;
     const int64_t* names = w->piece->ids;
     const int64_t name = w->piece->first;
     const size_t row_bytes = (size_t)k * real;
@@ -202,10 +203,13 @@ static void call_names(const answering* w, int64_t* next, int32_t query) {
 }
 
 static void give_rows(const answering* w, const found* f, int64_t* named) {
-    if (w->a->tree->real_bits == 32)
-        give(w, f, named, sizeof(float));
+    const int32_t dims = w->a->tree->dims, k = w->a->k;
+    if (w->a->tree->real_bits == 64)
+        give(w, f, named, sizeof(double), dims, k);
+    else if (dims == 3 && k == 1) // which costs more to give than others, measured by what it takes to find
+        give(w, f, named, sizeof(float), 3, 1);
     else
-        give(w, f, named, sizeof(double));
+        give(w, f, named, sizeof(float), dims, k);
 }
 
 // ---- Runs

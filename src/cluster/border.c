@@ -54,14 +54,14 @@ static sap_status answer_points(const sap_border_table* t) {
 static sap_status answer_piece(const sap_border_table* t, int32_t piece) {
     const sap_cluster_tree* tree = t->ask.tree;
     const int32_t subtree = tree->pieces[piece].subtree;
-    int64_t count = 0;
-    for (int64_t q = 0; q < t->queries.count; q++) count += t->home[q] == subtree;
     // Where a few lie elsewhere, their rows, which others fill later, cost less than to pick out all that lie here.
-    if (tree->piece_count == 1 && count >= t->queries.count - t->queries.count / 16) {
+    if (tree->piece_count == 1 && t->away_count <= t->queries.count / 16) {
         const sap_status status = sap_cluster_answer(&t->ask, piece, &t->queries, NULL);
-        for (int64_t q = 0; q < t->queries.count; q++) t->ask.crosses[q] &= t->home[q] == subtree;
+        for (int64_t i = 0; i < t->away_count; i++) t->ask.crosses[t->away[i]] = 0;
         return status;
     }
+    int64_t count = 0;
+    for (int64_t q = 0; q < t->queries.count; q++) count += t->home[q] == subtree;
     some s;
     if (!take_some(tree, count, &s)) return no_memory(tree, count);
     for (int64_t q = 0; q < t->queries.count; q++)
@@ -91,8 +91,9 @@ static void list_crossing(const sap_border_table* t, some* s) {
     const sap_cluster_tree* tree = t->ask.tree;
     if (!t->ask.crosses) return;
     if (!t->is_points) {
-        for (int64_t q = 0; q < t->queries.count; q++)
-            if (t->ask.crosses[q]) add(s, sap_route_coords(&t->queries, q), q, 0);
+        const uint8_t *crosses = t->ask.crosses, *end = crosses + t->queries.count;
+        for (const uint8_t* at = crosses; (at = memchr(at, 1, (size_t)(end - at))); at++) // they are few
+            add(s, sap_route_coords(&t->queries, at - crosses), at - crosses, 0);
         return;
     }
     int64_t first = 0;

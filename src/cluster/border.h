@@ -10,6 +10,8 @@ typedef struct sap_border_table {
     sap_rows queries;
     bool is_points; // the queries are the points that this rank holds, row by row, and have no coordinates
     int32_t* home; // [queries.count] the subtree in which each lies, of any rank; NULL: this rank's only one, or points
+    const int32_t* away; // [away_count] those that lie in other ranks' subtrees, which fill their rows
+    int64_t away_count;
 } sap_border_table;
 
 // Answers those that lie in this rank's subtrees, each from its own.

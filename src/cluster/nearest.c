@@ -82,8 +82,11 @@ static sap_status place_queries(calling* c) {
     memset(c->own.ask.crosses, 0, (size_t)count);
     if (c->own.is_points) return SAP_OK; // they are where they are
     c->own.home = (int32_t*)(void*)c->lists.memory;
-    sap_cluster_top_find(top, &c->own.queries, c->own.home);
-    return sap_route_open(c->tree, &c->own.queries, c->own.home, &c->away);
+    const int64_t away = count - sap_cluster_top_find(top, &c->own.queries, c->tree->comm->rank, c->own.home);
+    const sap_status status = sap_route_open(c->tree, &c->own.queries, c->own.home, away, &c->away);
+    c->own.away = c->away.query;
+    c->own.away_count = away;
+    return status;
 }
 
 static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, void* distance2) {
@@ -116,7 +119,7 @@ static sap_status take_records(calling* c, size_t record) {
     came->ask.crosses = c->homes.memory + homes;
     memset(came->ask.crosses, 0, count);
     came->home = (int32_t*)(void*)c->homes.memory;
-    sap_cluster_top_find(&c->tree->top, &came->queries, came->home);
+    (void)sap_cluster_top_find(&c->tree->top, &came->queries, c->tree->comm->rank, came->home);
     return SAP_OK;
 }
 

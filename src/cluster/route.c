@@ -6,12 +6,12 @@ static sap_status no_memory(const sap_route* r, int64_t queries) {
     return sap_fail(r->tree->device, SAP_ERROR_MEMORY, "no memory to send or answer %lld queries", (long long)queries);
 }
 
-// Makes room for r->sent pairs, of which to[rank] go to each rank, and one more; on return to[rank] is where the rank's
+// Makes room for r->sent pairs, of which to[rank] go to each rank; on return to[rank] is where the rank's
 // first pair goes.
 static bool make_pairs(sap_route* r, int64_t* to) {
     const size_t size = (size_t)r->tree->comm->size, lists = 4 * size * sizeof(int64_t);
     size_t pairs;
-    if (!sap_size_multiply((uint64_t)r->sent + 1, sizeof(int32_t), &pairs) || pairs > SIZE_MAX / 4 ||
+    if (!sap_size_multiply((uint64_t)r->sent, sizeof(int32_t), &pairs) || pairs > SIZE_MAX / 4 ||
         !sap_scratch_take(r->tree->device, lists + pairs + 1, &r->pairs))
         return false;
     r->to = (int64_t*)(void*)r->pairs.memory;
@@ -53,27 +53,28 @@ sap_status sap_route_choose(const sap_cluster_tree* tree, const sap_rows* querie
     return taken ? SAP_OK : no_memory(r, r->sent);
 }
 
-// Both loops do the same for a query that goes nowhere, which nobody can foretell; it goes to the place behind the others.
-sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home, sap_route* r) {
+// Queries that go away are listed first: of many, few do as a rule. The loop does the same for one that does not, which
+// nobody can foretell; it goes to the place behind the others.
+sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home, int64_t away,
+                          sap_route* r) {
     const size_t size = (size_t)tree->comm->size;
     const int32_t own = tree->comm->rank, *owners = tree->top.owners;
     sap_scratch scratch = {NULL, 0};
-    *r = (sap_route){.tree = tree, .queries = queries};
-    if (!sap_scratch_take(tree->device, size * sizeof(int64_t), &scratch)) return no_memory(r, queries->count);
+    *r = (sap_route){.tree = tree, .queries = queries, .sent = away};
+    if (!sap_scratch_take(tree->device, size * sizeof(int64_t) + ((size_t)away + 1) * sizeof(int32_t), &scratch))
+        return no_memory(r, away);
     int64_t* counts = (int64_t*)(void*)scratch.memory;
+    int32_t* list = (int32_t*)(void*)(counts + size);
     memset(counts, 0, size * sizeof *counts);
-    for (int64_t q = 0; q < queries->count; q++) counts[owners[home[q]]]++;
-    r->sent = queries->count - counts[own];
-    counts[own] = 0;
-    const bool taken = make_pairs(r, counts);
-    counts[own] = r->sent;
-    for (int64_t q = 0; q < queries->count && taken && r->sent; q++) {
-        const int32_t to = owners[home[q]];
-        r->query[counts[to]] = (int32_t)q;
-        counts[to] += to != own;
+    for (int64_t q = 0, n = 0; n < away; q++) {
+        list[n] = (int32_t)q;
+        n += owners[home[q]] != own;
     }
+    for (int64_t i = 0; i < away; i++) counts[owners[home[list[i]]]]++;
+    const bool taken = make_pairs(r, counts);
+    for (int64_t i = 0; i < away && taken; i++) r->query[counts[owners[home[list[i]]]]++] = list[i];
     sap_scratch_give(tree->device, &scratch);
-    return taken ? SAP_OK : no_memory(r, r->sent);
+    return taken ? SAP_OK : no_memory(r, away);
 }
 
 void sap_route_close(sap_route* r) {

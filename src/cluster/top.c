@@ -40,18 +40,28 @@ double sap_cluster_top_distance2(const sap_cluster_top* top, int32_t subtree, co
     return distance2(top, top->leaves + subtree, query);
 }
 
-void sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t* subtrees) {
-    const float* narrow = queries->coords;
-    const double* wide = queries->coords;
-    for (int64_t q = 0; q < queries->count; q++) {
-        int32_t at = top->count > 1 ? 0 : ~0;
-        while (at >= 0) {
-            const sap_cluster_branch* b = &top->branches[at];
-            const int64_t x = q * queries->stride + b->axis;
-            at = b->child[!((top->real_bits == 64 ? wide[x] : (double)narrow[x]) < b->split)];
-        }
-        subtrees[q] = ~at;
+#define FIND(real)                                                                                                     \
+    static int64_t find_##real(const sap_cluster_top* top, const sap_rows* queries, int32_t owner,                     \
+                               int32_t* subtrees) {                                                                    \
+        const int32_t first = top->count > 1 ? 0 : ~0, *owners = top->owners;                                          \
+        const sap_cluster_branch* branches = top->branches;                                                            \
+        const int64_t count = queries->count, stride = queries->stride;                                                \
+        const real* query = queries->coords;                                                                           \
+        int64_t found = 0;                                                                                             \
+        for (int64_t q = 0; q < count; q++, query += stride) {                                                         \
+            int32_t at = first;                                                                                        \
+            while (at >= 0) at = branches[at].child[!((double)query[branches[at].axis] < branches[at].split)];         \
+            subtrees[q] = ~at;                                                                                         \
+            found += owners[~at] == owner;                                                                             \
+        }                                                                                                              \
+        return found;                                                                                                  \
     }
+FIND(float)
+FIND(double)
+
+int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees) {
+    return top->real_bits == 64 ? find_double(top, queries, owner, subtrees)
+                                : find_float(top, queries, owner, subtrees);
 }
 
 // What is asked of nodes.
