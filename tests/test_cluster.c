@@ -111,7 +111,7 @@ static bool same_leaf(const scene* s, const sap_cluster_piece* piece, int64_t le
         int32_t local, global;
         memcpy(&local, x + coords + (size_t)i * 4, 4);
         memcpy(&global, y + coords + (size_t)i * 4, 4);
-        same = (local < 0) == (global < 0) && (local < 0 || piece->ids[local] == s->global[global]);
+        same = (local < 0) == (global < 0) && (local < 0 || sap_cluster_name(piece, local) == s->global[global]);
     }
     return same;
 }
@@ -136,8 +136,16 @@ static bool same_boxes(const sap_tree* a, const sap_tree* b, int32_t depth, int6
     return true;
 }
 
+// Whether a subtree's ids need not be looked up, where they fit into leaves.
+static void check_names(const scene* s, const sap_cluster_piece* piece) {
+    const bool narrow = !s->size || s->global[s->size - 1] < INT32_MAX;
+    if (piece->places) CHECK(narrow && piece->first == 0);
+    if (narrow) CHECK(piece->first >= 0 || !piece->count);
+}
+
 static void check_piece(const scene* s, const sap_cluster_piece* piece) {
     const int32_t depth = piece->tree->shape.depth;
+    check_names(s, piece);
     CHECK_EQUAL(depth + piece->depth, s->one->shape.depth);
     CHECK_STATUS(sap_tree_verify(piece->tree), SAP_OK);
     bool same = true;

@@ -149,7 +149,7 @@ static inline void give(const answering* w, const found* f, int64_t* named, cons
         const int32_t* places = f->ids + i * k;
         const unsigned char* distance2 = (const unsigned char*)f->distance2 + (size_t)i * row_bytes;
         if (a->merge) {
-            for (int32_t j = 0; j < k; j++) named[j] = places[j] < 0 ? -1 : names[places[j]];
+            for (int32_t j = 0; j < k; j++) named[j] = places[j] < 0 ? -1 : sap_cluster_name(w->piece, places[j]);
             sap_cluster_merge(a, row, named, distance2, k);
         } else {
             if (a->into.ids) {
@@ -188,7 +188,7 @@ static void call_rows(const answering* w, const int32_t* rows, int64_t first, in
     }
 }
 
-// Asks memory for the names of points in cells up to that of a query, from *next on, which becomes the cell behind. It is in
+// Asks memory for the names, if leaves do not hold them, of points in cells up to that of a query, from *next on, which becomes the cell behind. It is in
 // the thread's memory: compilers leave out functions that only count and ask memory.
 static void call_names(const answering* w, int64_t* next, int32_t query) {
     const sap_tree* tree = w->piece->tree;
@@ -355,8 +355,8 @@ static int64_t list_leaves(const answering* w, const holding* h, int64_t leaf, i
         const sap_leaf_block block = sap_leaf_block_at(tree, leaf);
         if (*count + block.count > w->most) break;
         for (int32_t i = 0; i < block.count; i++, (*count)++) {
-            __builtin_prefetch(&w->piece->ids[block.ids[i]]);
-            h->rows[*count] = block.ids[i];
+            if (w->piece->first < 0) __builtin_prefetch(&w->piece->ids[block.ids[i]]);
+            h->rows[*count] = sap_cluster_place(w->piece, leaf, i, block.ids[i]);
             h->self[*count] = w->a->with_self ? -1 : block.ids[i];
             h->home[*count] = (uint32_t)leaf;
             sap_leaf_point(tree, &block, i, h->coords + (size_t)(*count * dims) * real_of(w));

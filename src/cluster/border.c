@@ -102,9 +102,10 @@ static void list_crossing(const sap_border_table* t, some* s) {
             const sap_leaf_block leaf = sap_leaf_block_at(tree->pieces[p].tree, place);
             for (int32_t i = 0; i < leaf.count; i++) {
                 unsigned char point[SAP_MAX_DIMS * sizeof(double)];
-                if (!t->ask.crosses[first + leaf.ids[i]]) continue;
+                const int64_t row = first + sap_cluster_place(&tree->pieces[p], place, i, leaf.ids[i]);
+                if (!t->ask.crosses[row]) continue;
                 sap_leaf_point(tree->pieces[p].tree, &leaf, i, point);
-                add(s, point, first + leaf.ids[i], 0);
+                add(s, point, row, 0);
             }
         }
 }

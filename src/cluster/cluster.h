@@ -7,17 +7,28 @@
 
 // A subtree of the one tree that this rank holds.
 typedef struct sap_cluster_piece {
-    sap_tree* tree;               // a slice; its ids are places in `ids`
-    int64_t* ids;                 // global ones, [count], ascending; on a device unknown until the host needs them
-    int64_t* there;               // the same in the memory of the device, or NULL
+    sap_tree* tree;  // a slice; its leaves hold places: numbers of points in the order of global ids …
+    int32_t* places; // … or, not NULL, global ids, and here, [slots], are the places; in the memory of `ids`
+    int64_t* ids;    // global ones, [count], ascending, if `first` is -1; on a device unknown until the
+                     // host needs them
+    int64_t* there;  // the same in the memory of the device, or NULL
     int64_t ids_room, there_room; // ids that there is memory for
     bool ids_known;
-    int64_t first; // the first of them if they are consecutive, else -1: then they need not be looked up
+    int64_t first; // to be added to what leaves hold to get a global id; -1: that is looked up in `ids`
     int64_t count;
     int64_t index;   // of the root in the one tree, among the nodes of its depth
     int32_t subtree; // its number among those of all ranks
     int32_t depth;
 } sap_cluster_piece;
+
+// The global id of what a leaf holds.
+static inline int64_t sap_cluster_name(const sap_cluster_piece* piece, int32_t held) {
+    return piece->first < 0 ? piece->ids[held] : piece->first + held;
+}
+// The place of the point in slot i of a leaf, which holds `held`.
+static inline int32_t sap_cluster_place(const sap_cluster_piece* piece, int64_t leaf, int32_t i, int32_t held) {
+    return piece->places ? piece->places[leaf * piece->tree->shape.stride + i] : held;
+}
 
 // A node above subtrees: queries below the split go to child[0], others to child[1], which is a branch or ~subtree.
 typedef struct sap_cluster_branch {

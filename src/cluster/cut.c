@@ -599,13 +599,13 @@ static int before(const void* a, const void* b) {
 
 // How many bits the largest id has.
 static sap_status find_id_bits(level* l) {
-    uint64_t largest = 0;
+    uint64_t* largest = &l->cut->largest_id;
     for (int64_t i = 0; i < l->cut->given && l->cut->ids; i++) {
         const uint64_t id = (uint64_t)l->cut->ids[l->cut->order[i]];
-        if (id > largest) largest = id;
+        if (id > *largest) *largest = id;
     }
-    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MAX, &largest, 1);
-    while (largest >> l->id_bits) l->id_bits++;
+    const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MAX, largest, 1);
+    while (*largest >> l->id_bits) l->id_bits++;
     return status;
 }
 

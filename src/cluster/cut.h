@@ -38,6 +38,7 @@ typedef struct sap_cut {
     int32_t last_count;
     int64_t given;         // rows of order
     int64_t count;         // points of all ranks
+    uint64_t largest_id;   // of them, if ids are given
     int32_t depth;         // of the one tree's leaves
     int32_t deepest;       // node that may be cut off
     int32_t* order;        // [given] rows, in the order of the subtrees; NULL on a device

@@ -2,18 +2,19 @@
 #include "cluster/cluster.h"
 #include "cluster/ops.h"
 #include "tree/leaves.h"
-#include <string.h>
 
 void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords) {
     const size_t width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
     int64_t first = 0;
     for (int32_t p = 0; p < tree->piece_count; p++) {
         const sap_cluster_piece* piece = &tree->pieces[p];
-        if (ids && piece->count) memcpy(ids + first, piece->ids, (size_t)piece->count * sizeof *ids);
-        for (int64_t place = 0; coords && place < sap_leaf_places(piece->tree); place++) {
-            const sap_leaf_block leaf = sap_leaf_block_at(piece->tree, place);
-            for (int32_t i = 0; i < leaf.count; i++)
-                sap_leaf_point(piece->tree, &leaf, i, coords + (size_t)(first + leaf.ids[i]) * width);
+        for (int64_t at = 0; at < sap_leaf_places(piece->tree); at++) {
+            const sap_leaf_block leaf = sap_leaf_block_at(piece->tree, at);
+            for (int32_t i = 0; i < leaf.count; i++) {
+                const int64_t row = first + sap_cluster_place(piece, at, i, leaf.ids[i]);
+                if (ids) ids[row] = sap_cluster_name(piece, leaf.ids[i]);
+                if (coords) sap_leaf_point(piece->tree, &leaf, i, coords + (size_t)row * width);
+            }
         }
         first += piece->count;
     }

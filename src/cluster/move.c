@@ -4,7 +4,12 @@
 #include "cluster/cluster.h"
 #include <string.h>
 
-enum { PACKED_AT_ONCE = 8192 }; // by a thread
+enum {
+    PACKED_AT_ONCE = 8192, // points, by a thread
+    NAMED_AT_ONCE = 1024,  // leaves
+    AHEAD = 8,             // leaves, of which memory is asked for the ids
+    LINE = 16              // ids in a line of it
+};
 
 // One exchange of points: how many go where, and what goes.
 typedef struct moving {
@@ -218,6 +223,58 @@ static bool order_points(const moving* m, int32_t i, int64_t count, int64_t* ids
     return taken;
 }
 
+typedef struct naming {
+    const sap_tree* tree;
+    const int64_t* ids; // by place
+    int32_t* places;
+} naming;
+
+// A leaf's ids.
+static int32_t* held_of(const sap_tree* tree, int64_t leaf) {
+    const sap_tree_shape* s = &tree->shape;
+    unsigned char* block = sap_block(tree, leaf * s->stride);
+    return (int32_t*)(void*)(block + (size_t)s->dims * (size_t)s->stride * sap_real_bytes(s));
+}
+
+static void name_leaves(void* context, int64_t from, int64_t to, int32_t worker) {
+    const naming* n = context;
+    const sap_tree_shape* s = &n->tree->shape;
+    (void)worker;
+    for (int64_t leaf = from; leaf < to; leaf++) {
+        int32_t *held = held_of(n->tree, leaf), *later = held_of(n->tree, leaf + AHEAD < to ? leaf + AHEAD : leaf);
+        int32_t* places = n->places + leaf * s->stride;
+        const int64_t count = sap_leaf_rank(s, leaf + 1) - sap_leaf_rank(s, leaf);
+        for (int32_t i = 0; i < s->stride; i += LINE) __builtin_prefetch(&later[i], 1); // too far apart to be foreseen
+        for (int64_t i = 0; i < count; i++) {
+            places[i] = held[i];
+            held[i] = (int32_t)n->ids[held[i]];
+        }
+    }
+}
+
+// Puts global ids into a subtree's leaves: what a search finds has its name then, which would be looked up for each
+// neighbour, far from all else that is looked at.
+static bool name_points(sap_device* device, sap_cluster_piece* piece, const int64_t* ids) {
+    sap_tree* tree = piece->tree;
+    const sap_tree_shape* s = &tree->shape;
+    if (!sap_cluster_make_ids(device, piece, s->slots / 2 + 1)) return false;
+    piece->places = (int32_t*)(void*)piece->ids;
+    piece->first = 0;
+    sap_team_loop(device->options.threads, s->leaves, NAMED_AT_ONCE, name_leaves, &(naming){tree, ids, piece->places});
+    for (int32_t j = 0; j < s->levels; j++) {
+        int32_t* least = (int32_t*)(void*)(tree->arrays + s->min_id_at[j]);
+        for (int64_t i = 0; i < SAP_GROUP * sap_level_groups(s, j); i++)
+            if (least[i] != INT32_MAX) least[i] = (int32_t)ids[least[i]];
+    }
+    if (piece->count) tree->shape.source_count = ids[piece->count - 1] + 1; // as verification expects of ids
+    return true;
+}
+
+// Whether all global ids are such as leaves hold.
+static bool are_narrow(const moving* m) {
+    return m->cut->ids ? m->cut->largest_id < INT32_MAX : m->tree->source_count <= INT32_MAX;
+}
+
 static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_cluster_tree* tree = m->tree;
     const sap_cut_node* node = &m->cut->pieces[m->first + i];
@@ -225,8 +282,9 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_tree_options options = tree->options;
     options.drop_nonfinite = false; // none is left
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    sap_scratch coords = {NULL, 0};
-    const bool taken = sap_cluster_make_ids(tree->device, piece, count);
+    sap_scratch coords = {NULL, 0}, names = {NULL, 0};
+    piece->places = NULL;
+    piece->first = -1;
     piece->count = count;
     piece->depth = node->depth;
     piece->index = node->index;
@@ -234,18 +292,21 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     tree->piece_count = i + 1;
     tree->count_here += count;
     // One rank's points are all of them, as they were given.
-    if (taken && tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
-        for (int64_t p = 0; p < count; p++) piece->ids[p] = first_id(m) + p;
-        piece->first = count ? first_id(m) : -1;
+    if (tree->comm->size == 1 && !m->cut->ids && count == m->cut->rows->count) {
+        piece->first = first_id(m);
         return sap_tree_rebuild_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
-    if (!taken || !order_points(m, i, count, piece->ids, &coords)) return no_memory(m, count);
+    const bool narrow = are_narrow(m);
+    const bool taken = narrow ? sap_scratch_take(tree->device, (size_t)count * sizeof(int64_t) + 1, &names)
+                              : sap_cluster_make_ids(tree->device, piece, count);
+    int64_t* ids = narrow ? (int64_t*)(void*)names.memory : piece->ids;
+    sap_status status = taken && order_points(m, i, count, ids, &coords) ? SAP_OK : no_memory(m, count);
     if (i + 1 == m->pieces) sap_scratch_give(tree->device, &m->arriving_points); // what is built now may lie there
-    piece->first = -1;
-    if (count && piece->ids[count - 1] - piece->ids[0] == count - 1) piece->first = piece->ids[0];
     const sap_rows rows = {coords.memory, count, tree->dims, tree->dims, tree->real_bits};
-    const sap_status status = sap_tree_rebuild_slice(tree->device, &rows, &options, &slice, &piece->tree);
+    if (status == SAP_OK) status = sap_tree_rebuild_slice(tree->device, &rows, &options, &slice, &piece->tree);
     sap_scratch_give(tree->device, &coords);
+    if (status == SAP_OK && narrow && !name_points(tree->device, piece, ids)) status = no_memory(m, count);
+    sap_scratch_give(tree->device, &names);
     return status;
 }
 

@@ -203,8 +203,10 @@ static void copy_row(const asking* a, const answers* w, int64_t query, unsigned 
         const int64_t from = found->offsets[query], length = found->offsets[query + 1] - from;
         const unsigned char* its =
             found->distance2 ? (const unsigned char*)found->distance2 : (const unsigned char*)found->distance2_f64;
-        for (int64_t i = 0; i < length; i++, ids += sizeof(int64_t))
-            memcpy(ids, &a->tree->pieces[p].ids[found->ids[from + i]], sizeof(int64_t));
+        for (int64_t i = 0; i < length; i++, ids += sizeof(int64_t)) {
+            const int64_t name = sap_cluster_name(&a->tree->pieces[p], found->ids[from + i]);
+            memcpy(ids, &name, sizeof name);
+        }
         if (length && real) memcpy(reals, its + (size_t)from * real, (size_t)length * real);
         reals += (size_t)length * real;
     }
@@ -336,10 +338,9 @@ static sap_status take_rows(const asking* a, answers* w, result** made) {
     status = make_result(a, w->next, made);
     SAP_ASSERT(status != SAP_OK || *made);
     const size_t all = count && status == SAP_OK ? (size_t)(*made)->neighbors.offsets[count] : 0;
-    const int64_t* names = a->tree->pieces[0].ids;
     const sap_neighbors* found = w->found[0];
-    SAP_ASSERT(!all || (found && names));
-    for (size_t i = 0; i < all; i++) (*made)->ids[i] = names[found->ids[i]];
+    SAP_ASSERT(!all || found);
+    for (size_t i = 0; i < all; i++) (*made)->ids[i] = sap_cluster_name(&a->tree->pieces[0], found->ids[i]);
     const void* reals = found && found->distance2 ? (const void*)found->distance2 : NULL;
     if (found && found->distance2_f64) reals = found->distance2_f64;
     if (all && reals) memcpy((*made)->reals, reals, all * distance_bytes(a));

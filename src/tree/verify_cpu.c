@@ -56,7 +56,7 @@ static const char* wrong_counts(const sap_tree_options* o, const sap_tree_shape*
     if (s->not_finite < 0 || s->not_finite > s->source_count - s->count || (s->not_finite && !o->drop_nonfinite))
         return "number of points that are not finite out of range";
     const int64_t finite = s->source_count - s->not_finite;
-    if (s->count != finite && (!o->drop_duplicates || s->count == 0)) return "points are missing";
+    if (s->count != finite && !s->slice.whole && (!o->drop_duplicates || s->count == 0)) return "points are missing";
     return NULL;
 }
 
