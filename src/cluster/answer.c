@@ -188,8 +188,8 @@ static void call_rows(const answering* w, const int32_t* rows, int64_t first, in
     }
 }
 
-// Asks memory for the names, if leaves do not hold them, of points in cells up to that of a query, from *next on, which becomes the cell behind. It is in
-// the thread's memory: compilers leave out functions that only count and ask memory.
+// Asks memory for the names of points, if leaves do not hold them, in cells up to that of a query, from *next on, which
+// becomes the cell behind. It is in the thread's memory: compilers leave out functions that only count and ask memory.
 static void call_names(const answering* w, int64_t* next, int32_t query) {
     const sap_tree* tree = w->piece->tree;
     const int64_t last = w->order.cell[query - w->first] >> (w->order.home ? w->leaf_bits : 0);
