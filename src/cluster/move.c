@@ -253,20 +253,25 @@ static void name_leaves(void* context, int64_t from, int64_t to, int32_t worker)
 }
 
 // Puts global ids into a subtree's leaves: what a search finds has its name then, which would be looked up for each
-// neighbour, far from all else that is looked at.
-static bool name_points(sap_device* device, sap_cluster_piece* piece, const int64_t* ids) {
+// neighbour, far from all else that is looked at. The places go to `spare`, then where the ids were.
+static bool name_points(sap_device* device, sap_cluster_piece* piece, sap_scratch* spare) {
     sap_tree* tree = piece->tree;
     const sap_tree_shape* s = &tree->shape;
-    if (!sap_cluster_make_ids(device, piece, s->slots / 2 + 1)) return false;
-    piece->places = (int32_t*)(void*)piece->ids;
-    piece->first = 0;
-    sap_team_loop(device->options.threads, s->leaves, NAMED_AT_ONCE, name_leaves, &(naming){tree, ids, piece->places});
+    const size_t bytes = (size_t)s->slots * sizeof(int32_t);
+    if (spare->bytes < bytes) sap_scratch_give(device, spare);
+    if (!spare->memory && !sap_scratch_take(device, bytes, spare)) return false;
+    const naming n = {tree, piece->ids, (int32_t*)(void*)spare->memory};
+    sap_team_loop(device->options.threads, s->leaves, NAMED_AT_ONCE, name_leaves, (void*)&n);
     for (int32_t j = 0; j < s->levels; j++) {
         int32_t* least = (int32_t*)(void*)(tree->arrays + s->min_id_at[j]);
         for (int64_t i = 0; i < SAP_GROUP * sap_level_groups(s, j); i++)
-            if (least[i] != INT32_MAX) least[i] = (int32_t)ids[least[i]];
+            if (least[i] != INT32_MAX) least[i] = (int32_t)piece->ids[least[i]];
     }
-    if (piece->count) tree->shape.source_count = ids[piece->count - 1] + 1; // as verification expects of ids
+    if (piece->count) tree->shape.source_count = piece->ids[piece->count - 1] + 1; // as verification expects of ids
+    if (!sap_cluster_make_ids(device, piece, s->slots / 2 + 1)) return false;
+    memcpy(piece->ids, spare->memory, bytes);
+    piece->places = (int32_t*)(void*)piece->ids;
+    piece->first = 0;
     return true;
 }
 
@@ -282,7 +287,7 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_tree_options options = tree->options;
     options.drop_nonfinite = false; // none is left
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    sap_scratch coords = {NULL, 0}, names = {NULL, 0};
+    sap_scratch coords = {NULL, 0};
     piece->places = NULL;
     piece->first = -1;
     piece->count = count;
@@ -296,17 +301,14 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
         piece->first = first_id(m);
         return sap_tree_rebuild_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
-    const bool narrow = are_narrow(m);
-    const bool taken = narrow ? sap_scratch_take(tree->device, (size_t)count * sizeof(int64_t) + 1, &names)
-                              : sap_cluster_make_ids(tree->device, piece, count);
-    int64_t* ids = narrow ? (int64_t*)(void*)names.memory : piece->ids;
-    sap_status status = taken && order_points(m, i, count, ids, &coords) ? SAP_OK : no_memory(m, count);
+    sap_status status = SAP_OK;
+    if (!sap_cluster_make_ids(tree->device, piece, count) || !order_points(m, i, count, piece->ids, &coords))
+        status = no_memory(m, count);
     if (i + 1 == m->pieces) sap_scratch_give(tree->device, &m->arriving_points); // what is built now may lie there
     const sap_rows rows = {coords.memory, count, tree->dims, tree->dims, tree->real_bits};
     if (status == SAP_OK) status = sap_tree_rebuild_slice(tree->device, &rows, &options, &slice, &piece->tree);
+    if (status == SAP_OK && are_narrow(m) && !name_points(tree->device, piece, &coords)) status = no_memory(m, count);
     sap_scratch_give(tree->device, &coords);
-    if (status == SAP_OK && narrow && !name_points(tree->device, piece, ids)) status = no_memory(m, count);
-    sap_scratch_give(tree->device, &names);
     return status;
 }
 
