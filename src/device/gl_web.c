@@ -31,10 +31,12 @@ EM_JS(int, sap_web_losses, (int context), {
     return gl.sapwoodLosses;
 })
 EM_JS(int, sap_web_version, (void), { return GL.currentContext.version; })
-// The GPU's name where the browser tells it. Emscripten remembers strings of OpenGL for all contexts together.
+// The GPU's name where the browser tells it: Firefox plainly, and it warns of the extension that others tell it by.
+// Emscripten remembers strings of OpenGL for all contexts together.
 EM_JS(void, sap_web_name, (int context, char* to, int room), {
-    var gl = GL.contexts[context].GLctx, names = gl.getExtension('WEBGL_debug_renderer_info');
-    stringToUTF8(gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER) || 'WebGL', to, room);
+    var gl = GL.contexts[context].GLctx, name = gl.getParameter(gl.RENDERER);
+    var names = name == 'WebKit WebGL' && gl.getExtension('WEBGL_debug_renderer_info');
+    stringToUTF8((names ? gl.getParameter(names.UNMASKED_RENDERER_WEBGL) : name) || 'WebGL', to, room);
 })
 // What OpenGL's Finish does not do in browsers: to wait. A pixel that is read is there when all before it is done.
 EM_JS(void, sap_web_finish, (void), {

@@ -19,8 +19,9 @@ export interface Measured {
 }
 
 function rendererOf(gl: WebGL2RenderingContext | WebGLRenderingContext): string {
-  const info = gl.getExtension('WEBGL_debug_renderer_info');
-  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER) || 'This browser’s GPU');
+  const plain: string | null = gl.getParameter(gl.RENDERER);
+  const info = plain === 'WebKit WebGL' && gl.getExtension('WEBGL_debug_renderer_info'); // of which Firefox warns
+  const name = String((info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : plain) || 'This browser’s GPU');
   return name.length > 90 ? `${name.slice(0, 88)} …` : name;
 }
 
