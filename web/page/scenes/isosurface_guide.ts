@@ -2,7 +2,7 @@
 import { isosurfaceCube, isosurfaceCubeBuffer, isosurfaceLook, isosurfaceSums } from '../fields.js';
 import { named, placed } from '../shell/named.js';
 import { rows, shape, type Free, type Point, type Stage, type Story, type Told } from '../shell/story.js';
-import { count, plural } from '../shell/words.js';
+import { count, milliseconds, plural } from '../shell/words.js';
 import { chain } from './pyramid_guide.js';
 import { Lens, type Place } from './space_guide.js';
 
@@ -141,7 +141,7 @@ export function isosurfaceStory(stage: Stage): Story {
   function showSurface(): Told {
     return {
       words: `The surface runs through ${count(cube.crossed)} of ${plural(cube.cubes, 'cube')}, ${((100 * cube.crossed) / cube.cubes).toFixed(1)} %. Only those make triangles: the worker walks a bit for each sample, 64 at a time; on the GPU a histopyramid lists them.`,
-      facts: [['Cubes', count(cube.cubes)], ['With triangles', count(cube.crossed)], ['Vertices', count(cube.vertices)], ['Triangles', count(cube.triangles)], ['Made in', `${cube.milliseconds.toFixed(1)} ms`]],
+      facts: [['Cubes', count(cube.cubes)], ['With triangles', count(cube.crossed)], ['Vertices', count(cube.vertices)], ['Triangles', count(cube.triangles)], ['Made in', milliseconds(cube.milliseconds)]],
     };
   }
 

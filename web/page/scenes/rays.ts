@@ -5,7 +5,7 @@ import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
 import { named, placed } from '../shell/named.js';
-import { count, plural } from '../shell/words.js';
+import { count, milliseconds, plural } from '../shell/words.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
@@ -110,7 +110,7 @@ class Rays implements Scene {
     this.facts = element('dl', { class: 'surface-facts' });
     host.details.append(this.facts);
     this.last = host.seconds;
-    this.tell(0);
+    this.tell();
     const { signal } = (this.listening = new AbortController());
     addEventListener('keyup', (event) => this.held.delete(event.code), { signal });
     addEventListener('blur', () => this.held.clear(), { signal });
@@ -218,10 +218,10 @@ class Rays implements Scene {
     this.tell(named(raysBuilt, answer.numbers).moving);
   }
 
-  private tell(moving: number): void {
+  private tell(moving?: number): void {
     const now = performance.now();
     this.shown = [...this.shown.filter((then) => now - then < 1000), now];
-    const rows: [string, string][] = [['Moving the vertices', moving ? `${moving.toFixed(2)} ms` : '–'], ['Pictures a second', moving ? String(this.shown.length) : '–']];
+    const rows: [string, string][] = [['Moving the vertices', moving === undefined ? '–' : milliseconds(moving)], ['Pictures a second', moving === undefined ? '–' : String(this.shown.length)]];
     this.facts.replaceChildren(...rows.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]));
   }
 

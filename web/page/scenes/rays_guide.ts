@@ -2,7 +2,7 @@
 import { raysCamera, raysCompared, raysNote, raysNoteKind, raysTell, raysTold } from '../fields.js';
 import { named, placed, stride } from '../shell/named.js';
 import { rows, shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
-import { count, plural } from '../shell/words.js';
+import { count, milliseconds, plural } from '../shell/words.js';
 
 type Note = Record<keyof typeof raysNote, number>;
 type Place = readonly [number, number, number];
@@ -148,7 +148,7 @@ export function raysStory(stage: Stage): Story {
         `An average ray of this camera visits ${best.visits.toFixed(1)} nodes in the one tree and ${quick.visits.toFixed(1)} in the other${less > 0 ? `, ${less} % fewer` : ''}. ` +
         `Both show the same picture: ${count(best.hits)} and ${count(quick.hits)} of ${plural(best.rays, 'ray')} meet the mesh.`,
       facts: [['Nodes a ray, Best', best.visits.toFixed(1)], ['Nodes a ray, Quick', quick.visits.toFixed(1)], ['Expected cost, Best', best.cost.toFixed(1)], ['Expected cost, Quick', quick.cost.toFixed(1)],
-        ['Building, Best', `${best.milliseconds.toFixed(1)} ms`], ['Building, Quick', `${quick.milliseconds.toFixed(1)} ms`]],
+        ['Building, Best', milliseconds(best.milliseconds)], ['Building, Quick', milliseconds(quick.milliseconds)]],
     };
   }
 

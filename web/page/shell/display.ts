@@ -1,6 +1,7 @@
 // What the page says: the status line, the veil over the canvas, the timings.
 import { SceneError } from './scene.js';
 import { Superseded } from './jobs.js';
+import { milliseconds } from './words.js';
 
 const $ = (id: string): HTMLElement => document.getElementById(id)!;
 
@@ -9,7 +10,7 @@ export type Time = 'build' | 'upload' | 'search';
 export class Display {
   // Milliseconds; null: this browser cannot tell; undefined: not yet known.
   time(what: Time, time: number | null | undefined): void {
-    const text = time === undefined ? '–' : time === null ? 'n/a' : `${time >= 100 ? time.toFixed(0) : time >= 10 ? time.toFixed(1) : time.toFixed(2)} ms`;
+    const text = time === undefined ? '–' : time === null ? 'n/a' : milliseconds(time);
     document.querySelector(`[data-testid="${what}"]`)!.textContent = text;
   }
 
