@@ -330,8 +330,7 @@ class Rays implements Scene {
   }
 
   resize(width: number, height: number, _ratio: number): void {
-    Object.assign(this, { width, height });
-    this.fresh = true;
+    Object.assign(this, { width, height, drawing: false, fresh: true }); // what is drawn does not fit any more
   }
 
   themeChanged(): void {
