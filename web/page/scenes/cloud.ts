@@ -59,7 +59,7 @@ const controls: readonly Control[] = [
 class Cloud implements Scene {
   readonly name = 'cloud';
   readonly title = 'Cloud';
-  readonly about = 'Points of a scan repel each other along its surface until they lie evenly; or one scan is turned and shifted onto another. Every step searches a k-d tree. Drop a scan, or two at once to align them.';
+  readonly about = 'Points of a scan repel each other along its surface until they lie evenly; or one scan is turned and shifted onto another. Every step searches a k‑d tree. Drop a scan, or two at once to align them.';
   readonly keys = [
     ['drag', 'turn; with shift or two fingers move'], ['wheel, pinch', 'nearer, farther'], ['← → ↑ ↓', 'turn'], ['+ −', 'nearer, farther'],
     ['0', 'look from where it began'],

@@ -77,7 +77,7 @@ interface Level {
 export class Photons implements Scene {
   readonly name = 'photons';
   readonly title = 'Photons';
-  readonly about = 'Photons leave a lamp, bounce through a room and land. Where the eye looks, a k-d tree finds the nearest of them: so much light is there. What metal and glass throw, caustics, gets a map of its own. Drop a mesh to stand it in the room.';
+  readonly about = 'Photons leave a lamp, bounce through a room and land. Where the eye looks, a k‑d tree finds the nearest of them: so much light is there. What metal and glass throw, caustics, gets a map of its own. Drop a mesh to stand it in the room.';
   readonly keys = [
     ['drag', 'turn; with shift or two fingers move'], ['wheel, pinch', 'nearer, farther'], ['← → ↑ ↓', 'turn'], ['+ −', 'nearer, farther'],
     ['0', 'look from where it began'],

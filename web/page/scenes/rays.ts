@@ -60,7 +60,7 @@ const controls: readonly Control[] = [
 class Rays implements Scene {
   readonly name = 'rays';
   readonly title = 'Rays';
-  readonly about = 'Every pixel sends rays through a k-d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
+  readonly about = 'Every pixel sends rays through a k‑d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
   readonly keys = [
     ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster. S saves no picture then'],
     ['Page ↑ ↓', 'flying: up and down'], ['Home', 'the whole view'],

@@ -290,9 +290,9 @@ export class Shell implements Host, Stage {
     $('about').textContent = scene.about;
     for (const link of document.querySelectorAll<HTMLAnchorElement>('nav a')) {
       const here = link.hash === `#${scene.name}`;
-      if (here) link.parentElement!.scrollLeft = link.offsetLeft - link.parentElement!.offsetLeft - 40; // tabs may be wider than a phone
-      if (here) link.setAttribute('aria-current', 'page');
+      if (here) link.setAttribute('aria-current', 'page'); // which makes it wider
       else link.removeAttribute('aria-current');
+      if (here) link.parentElement!.scrollLeft = link.offsetLeft - link.parentElement!.offsetLeft - 40; // tabs may be wider than a phone
     }
     $('searching').textContent = scene.search ?? 'search';
     $('pause').hidden = !scene.animated;
