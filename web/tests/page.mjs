@@ -9,7 +9,7 @@ import { serve } from './serve.mjs';
 export const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../build/web/page');
 export const scenes = ['voronoi', 'compaction', 'isosurface', 'rays', 'cloud', 'photons'];
 // What scenes say of a picture that brute force, or the CPU, finds right.
-const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
+export const right = /^(Verified|The mesh is closed|All [\d,]+ entries are those)/;
 
 // A scene in a context of its own: small, and half as fine as usual, since every pixel is drawn in software. What the page complains of goes to
 // `complaints`.
