@@ -11,6 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+// After each frame that is timed a page may draw one of another program, so that the two take turns: Module.beside.
+#ifdef __EMSCRIPTEN__
+#include <emscripten.h>
+EM_JS(void, draw_beside, (void), {
+    if (Module.beside) Module.beside();
+})
+#else
+static void draw_beside(void) {}
+#endif
+
 enum { MOST_FRAMES = 64, WHOLE = 1 << 30 };
 
 typedef struct settings {
@@ -112,7 +122,9 @@ static void pictures(const settings* s, const devices* d, const sap_grid* grid, 
     for (int i = -2; i < s->frames; i++) {
         begun = now();
         draw(frame, grid);
-        if (i >= 0) frames[i] = now() - begun;
+        if (i < 0) continue;
+        frames[i] = now() - begun;
+        draw_beside();
     }
     report(s, "a frame, its answers in a texture", count, median(frames, s->frames), wrong_drawn(s, frame, &truth));
     sap_gl_frame_free(frame);
