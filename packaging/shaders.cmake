@@ -1,6 +1,7 @@
 # Shaders are compiled by the user's driver: every src/ROOM/NAME.glsl goes into the library as a string, the array
 # sap_glsl_NAME, without comments and most spaces, and with each `#include "…"` line replaced by that file of src/, or
-# of the text's own folder if its name has no /. As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
+# of the text's own folder if its name has no /, less what stands there between `#else // not in shaders` and
+# `#endif // in shaders`. As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
 # such array; included, it defines sapwood_shaders.
 
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -12,6 +13,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
       get_filename_component(folder ${FROM} DIRECTORY)
     endif()
     file(READ ${folder}/${name} included)
+    string(REGEX REPLACE "#else // not in shaders\n.*\n#endif // in shaders" "#endif" included "${included}")
     string(REPLACE "#include \"${name}\"" "${included}" text "${text}")
   endwhile()
   string(REGEX REPLACE "//[^\n]*" "" text "${text}")

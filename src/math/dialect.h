@@ -49,7 +49,15 @@ uint sap_bits_of_float(float value) { return floatBitsToUint(value); }
 // ES 3.00 has no findLSB: the lowest set bit, as a float, has its position as exponent.
 int sap_trailing_zeros(uint bits) { return (floatBitsToInt(float(bits & (~bits + 1u))) >> 23) - 127; }
 
-#else
+// A value without the places in which `bits` ends with zeros: both are less than 2^31. SwiftShader shifts one pixel after the
+// other, so halves of the value, which floats hold, are multiplied by a power of two instead.
+uint sap_above_zeros(uint value, uint bits) {
+    float part = uintBitsToFloat(0x7f000000u - floatBitsToUint(float(int(bits & (~bits + 1u)))));
+    int lower = int(value & 0xffffu);
+    return uint(int(float(int(value) - lower) * part) + int(float(lower) * part));
+}
+
+#else // not in shaders
 
 #include "base/assert.h"
 #include <float.h>
@@ -115,8 +123,9 @@ SAP_FN int sap_trailing_zeros(uint32_t bits) {
     return __builtin_ctz(bits);
 #endif
 }
+SAP_FN uint32_t sap_above_zeros(uint32_t value, uint32_t bits) { return value >> sap_trailing_zeros(bits); }
 
-#endif
+#endif // in shaders
 
 // The id of a place without a point: greater than every point's.
 #define SAP_NO_ID 2147483647

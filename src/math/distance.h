@@ -20,6 +20,54 @@ SAP_FN sap_point sap_point_of(SAP_REAL value) {
     return point;
 }
 
+SAP_FN bool sap_point_finite(sap_point point) {
+    bool finite = true;
+    SAP_UNROLL
+    for (int axis = 0; axis < SAP_AXES; ++axis)
+        finite = finite && point.at[axis] >= -SAP_REAL_MAX && point.at[axis] <= SAP_REAL_MAX;
+    return finite;
+}
+
+#ifdef GL_ES
+
+// In shaders axes, 2 to 4 of them, are written out: compilers of browsers unroll no loops, and what a counter picks they
+// read from memory, one pixel after the other.
+SAP_REAL sap_point_on(sap_point point, int axis) {
+    SAP_REAL value = mix(point.at[0], point.at[1], axis == 1);
+#if SAP_AXES > 2
+    value = mix(value, point.at[2], axis == 2);
+#endif
+#if SAP_AXES > 3
+    value = mix(value, point.at[3], axis == 3);
+#endif
+    return value;
+}
+
+sap_point sap_point_with(sap_point point, int axis, SAP_REAL value) {
+    point.at[0] = mix(point.at[0], value, axis == 0);
+    point.at[1] = mix(point.at[1], value, axis == 1);
+#if SAP_AXES > 2
+    point.at[2] = mix(point.at[2], value, axis == 2);
+#endif
+#if SAP_AXES > 3
+    point.at[3] = mix(point.at[3], value, axis == 3);
+#endif
+    return point;
+}
+
+SAP_REAL sap_length2(sap_point offset) {
+    SAP_REAL sum = SAP_ROUNDED(offset.at[0] * offset.at[0]) + SAP_ROUNDED(offset.at[1] * offset.at[1]);
+#if SAP_AXES > 2
+    sum = sum + SAP_ROUNDED(offset.at[2] * offset.at[2]);
+#endif
+#if SAP_AXES > 3
+    sum = sum + SAP_ROUNDED(offset.at[3] * offset.at[3]);
+#endif
+    return sum;
+}
+
+#else // not in shaders
+
 // Loops that select by comparison, instead of an index, keep the coordinates in registers.
 SAP_FN SAP_REAL sap_point_on(sap_point point, int axis) {
     SAP_ASSERT(axis >= 0 && axis < SAP_AXES);
@@ -37,14 +85,6 @@ SAP_FN sap_point sap_point_with(sap_point point, int axis, SAP_REAL value) {
     return point;
 }
 
-SAP_FN bool sap_point_finite(sap_point point) {
-    bool finite = true;
-    SAP_UNROLL
-    for (int axis = 0; axis < SAP_AXES; ++axis)
-        finite = finite && point.at[axis] >= -SAP_REAL_MAX && point.at[axis] <= SAP_REAL_MAX;
-    return finite;
-}
-
 // The squared length of an offset.
 SAP_FN SAP_REAL sap_length2(sap_point offset) {
     SAP_REAL sum = SAP_ROUNDED(offset.at[0] * offset.at[0]);
@@ -52,5 +92,7 @@ SAP_FN SAP_REAL sap_length2(sap_point offset) {
     for (int axis = 1; axis < SAP_AXES; ++axis) sum = sum + SAP_ROUNDED(offset.at[axis] * offset.at[axis]);
     return sum;
 }
+
+#endif // in shaders
 
 #include "math/metric.h"

@@ -12,6 +12,7 @@
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
 // SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"
+#include "tree/forms/uniforms.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
 #if SAP_CAPACITY > 0
@@ -95,9 +96,7 @@ sap_point query_at(ivec2 at) {
 #else
     vec4 asked = texelFetch(queries, at, 0);
 #endif
-    sap_point query;
-    for (int axis = 0; axis < SAP_AXES; ++axis) query.at[axis] = asked[axis];
-    return query;
+    return sap_point_of_texel(asked);
 }
 
 uvec4 two(sap_candidates list, int i) {
@@ -194,6 +193,7 @@ void hint(sap_point middle) {
 
 void main() {
     ivec2 here = SAP_HERE;
+    sap_tree_begin();
 #ifdef SAP_COMPUTE
     if (any(greaterThanEqual(here, imageSize(out_place)))) return;
 #endif

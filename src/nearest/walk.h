@@ -107,23 +107,26 @@ SAP_FN sap_nearest_place sap_nearest_resume(SAP_TREE_PARAM SAP_MEASURE_PARAM sap
     bool tied = false;
     while (place.going && place.result.leaves < last) {
         sap_inner inner = sap_inner_at(SAP_TREE place.node);
-        while (!inner.is_leaf) {
+        while (!inner.is_leaf && !tied) {
             SAP_REAL aside = sap_point_on(query, inner.axis) - inner.split;
-            bool is_lower = aside <= 0.0f;
-            if (tied) is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
             SAP_REAL across = sap_measure_along(SAP_MEASURE inner.axis, aside);
-            bool reaches = tied || across <= sap_candidates_limit2(place.result.list);
+            bool reaches = across <= sap_candidates_limit2(place.result.list);
+            place.node = aside <= 0.0f ? inner.lower : inner.upper;
+            place.pending = place.pending + place.pending + (reaches ? 1u : 0u);
+            inner = sap_inner_at(SAP_TREE place.node);
+        }
+        while (!inner.is_leaf) {
+            bool is_lower = sap_smallest_id(SAP_TREE inner.lower) < sap_smallest_id(SAP_TREE inner.upper);
             place.node = is_lower ? inner.lower : inner.upper;
-            place.pending = (place.pending << 1) | (reaches ? 1u : 0u);
+            place.pending = place.pending + place.pending + 1u;
             inner = sap_inner_at(SAP_TREE place.node);
         }
         place.result = sap_nearest_scan(SAP_TREE SAP_MEASURE place.node, query, without, place.result);
         place.going = false;
         while (place.pending != 0u && !place.going) {
-            int levels = sap_trailing_zeros(place.pending);
-            SAP_ASSERT((place.node >> levels) > 1u); // the root has no sibling
-            place.node = (place.node >> levels) ^ 1u;
-            place.pending = (place.pending >> levels) ^ 1u;
+            place.node = sap_above_zeros(place.node, place.pending) ^ 1u;
+            place.pending = sap_above_zeros(place.pending, place.pending) ^ 1u;
+            SAP_ASSERT(place.node > 1u); // the root has no sibling
             SAP_REAL bound2 = sap_node_bound2(SAP_TREE SAP_MEASURE place.node, query);
             place.going = sap_nearest_reaches(SAP_TREE place.node, bound2, place.result.list);
             tied = bound2 == sap_candidates_limit2(place.result.list);

@@ -7,6 +7,7 @@
 // SAP_LISTS     3 or 7 textures of two points each
 // SAP_COMPUTE   a compute shader, which some GPUs run on more of their processors than fragment shaders
 #include "math/dialect.h"
+#include "tree/forms/uniforms.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
 #include "radius/next_texture.h"
@@ -44,9 +45,8 @@ void main() {
 #endif
     uvec2 hits[2 * SAP_LISTS];
     for (int i = 0; i < 2 * SAP_LISTS; ++i) hits[i] = uvec2(0u);
-    sap_point query;
-    vec4 asked = texelFetch(queries, here, 0);
-    for (int axis = 0; axis < SAP_AXES; ++axis) query.at[axis] = asked[axis];
+    sap_tree_begin();
+    sap_point query = sap_point_of_texel(texelFetch(queries, here, 0));
     uvec4 place = texelFetch(places, here, 0);
     uint node = sap_point_finite(query) ? place.x : 0u;
     int quad = int(place.y);

@@ -11,10 +11,20 @@ sap_nearest_result sap_nearest_scan(uint node, sap_point query, int without, sap
         if (any(lessThanEqual(sum, vec4(limit2)))) {
             uvec4 ids = sap_quad_ids(leaf, quad);
             going = !leaf.is_equal || sum.x < limit2 || int(ids.x) < sap_candidates_limit_id(result.list);
+#if SAP_CAPACITY == 1
+            // Only the nearest can be taken; of equally near ones the first, since ids ascend.
+            float nearest = min(min(sum.x, sum.y), min(sum.z, sum.w));
+            uint id = ids.w;
+            id = sum.z == nearest ? ids.z : id;
+            id = sum.y == nearest ? ids.y : id;
+            id = sum.x == nearest ? ids.x : id;
+            result.list = sap_candidates_insert(result.list, nearest, int(id));
+#else
             result.list = sap_candidates_insert(result.list, sum.x, int(ids.x));
             result.list = sap_candidates_insert(result.list, sum.y, int(ids.y));
             result.list = sap_candidates_insert(result.list, sum.z, int(ids.z));
             result.list = sap_candidates_insert(result.list, sum.w, int(ids.w));
+#endif
         } else {
             going = !leaf.is_equal;
         }

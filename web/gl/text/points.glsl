@@ -12,6 +12,7 @@ precision highp sampler2D;
 precision highp isampler2D;
 precision highp usampler2D;
 #include "math/dialect.h"
+#include "tree/forms/uniforms.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
 #include "nearest/candidates/candidates.h"
@@ -33,22 +34,19 @@ precision highp usampler2D;
 #endif
 
 #if SAP_AXES == 2
-#define SAP_PLACE vec2
+#define SAP_PLACE        vec2
+#define SAP_TEXEL_OF(at) vec4(at, 0.0, 0.0)
 #else
-#define SAP_PLACE vec3
+#define SAP_PLACE        vec3
+#define SAP_TEXEL_OF(at) vec4(at, 0.0)
 #endif
-
-sap_point sap_point_at(SAP_PLACE place) {
-    sap_point query;
-    for (int axis = 0; axis < SAP_AXES; ++axis) query.at[axis] = place[axis];
-    return query;
-}
 
 // The nearest points no farther than the root of limit2, the nearest first: .id[i], -1 where there are no more, and
 // .distance2[i], of those that are there.
 sap_candidates sap_neighbors(SAP_PLACE place, float limit2) {
+    sap_tree_begin();
     sap_nearest_place walk = SAP_FROM(SAP_ROOT, sap_candidates_none(SAP_CAPACITY, limit2));
-    sap_point query = sap_point_at(place);
+    sap_point query = sap_point_of_texel(SAP_TEXEL_OF(place));
     walk.going = sap_point_finite(query);
     sap_candidates list = SAP_RESUME(walk, query, -1, SAP_NO_ID).result.list;
     for (int i = 0; i < SAP_CAPACITY; ++i) list.id[i] = list.id[i] == SAP_NO_ID ? -1 : list.id[i];
@@ -68,7 +66,8 @@ int sap_nearest(SAP_PLACE place) { return sap_neighbors(place, SAP_REAL_MAX).id[
 void sap_visit(int id, float distance2);
 #endif
 int sap_within(SAP_PLACE place, float limit2) {
-    sap_point query = sap_point_at(place);
+    sap_tree_begin();
+    sap_point query = sap_point_of_texel(SAP_TEXEL_OF(place));
     uint node = sap_point_finite(query) ? SAP_ROOT : 0u;
     int count = 0;
     while (node != 0u) {

@@ -2,6 +2,7 @@
 // found by going to it from the root.
 #define SAP_AXES 2
 #include "math/dialect.h"
+#include "tree/forms/uniforms.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
 uniform vec2 size;
@@ -11,6 +12,7 @@ uniform float thickness; // of the root's plane, in pixels
 PAGE_TO float faint;
 
 void main() {
+    sap_tree_begin();
     uint node = 1u + uint(gl_VertexID) / 6u;
     int number = gl_VertexID % 6;
     vec2 lower = origin - 8.0 * step_size;

@@ -6,6 +6,7 @@
 #define SAP_AXES 2
 #define SAP_CAPACITY 1
 #include "math/dialect.h"
+#include "tree/forms/uniforms.h"
 #include "math/distance.h"
 #include "tree/forms/texture.h"
 #include "nearest/candidates/candidates.h"
@@ -33,6 +34,7 @@ layout(location = 1) out uvec4 out_counts; // nodes, leaves
 
 void main() {
     ivec2 here = ivec2(gl_FragCoord.xy);
+    sap_tree_begin();
     sap_point query;
     query.at[0] = texelFetch(sides, ivec2(here.x, 0), 0).x;
     query.at[1] = texelFetch(sides, ivec2(here.y, 0), 0).y;
