@@ -143,11 +143,16 @@ TEST(larger_pictures_equal_the_cpu) {
         sap_tree *tree = NULL, *copy = NULL;
         CHECK_STATUS(build(cpu, &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
         CHECK_STATUS(sap_tree_copy(tree, shared(), &copy), SAP_OK);
-        CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, expected, truth), SAP_OK);
-        CHECK_STATUS(sap_nearest_grid(copy, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
-        int64_t wrong = 0;
-        for (int p = 0; p < WIDTH * HEIGHT; p++) wrong += !same_answer(ids[p], distance2[p], expected[p], truth[p]);
-        CHECK_EQUAL(wrong, 0);
+        // Rows and columns at right angles; askew; along one line in opposite ways.
+        for (int way = 0; way < 3; way++) {
+            if (way == 1) grid.right[1] = 0.8 * grid.down[1], grid.down[0] = -1.7 * grid.right[0];
+            for (int32_t a = 0; a < 3 && way == 2; a++) grid.down[a] = -1.0001 * grid.right[a];
+            CHECK_STATUS(sap_nearest_grid(tree, grid, &(sap_search){.k = 1}, expected, truth), SAP_OK);
+            CHECK_STATUS(sap_nearest_grid(copy, grid, &(sap_search){.k = 1}, ids, distance2), SAP_OK);
+            int64_t wrong = 0;
+            for (int p = 0; p < WIDTH * HEIGHT; p++) wrong += !same_answer(ids[p], distance2[p], expected[p], truth[p]);
+            CHECK_EQUAL(wrong, 0);
+        }
         sap_tree_free(copy);
         sap_tree_free(tree);
         cloud_free(&points);

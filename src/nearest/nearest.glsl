@@ -8,7 +8,7 @@
 // SAP_GRID       queries are a column's point plus a row's; else each is a texel of a texture
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin;
-//                2: pixels begin there
+//                2: pixels begin there; 3: both, for a smaller block by the hint of the larger one that it is in
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
 // SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"
@@ -46,12 +46,18 @@ uniform ivec2 size;        // columns and rows
 #else
 uniform sampler2D queries;
 #endif
-#if SAP_HINTS > 0 || defined(SAP_LEFT)
+#ifdef SAP_LEFT
 uniform int block;    // pixels on a side of a block of the grid
 #endif
 #if SAP_HINTS > 0
-uniform float block_radius; // no pixel of a block is farther from its middle
+// The logarithms of the sides of large and small blocks of pixels that share a hint: as nearest/grid/walk_gl.c has them.
+const int LARGE = 4;
+const int SMALL = 2;
+uniform float block_radius; // no pixel of the block is farther from its middle
 uniform usampler2D hints;
+// Of the ways from a pixel to the next in its row and in its column: the squares of their lengths, twice their inner product,
+// and what rounding can add.
+uniform vec4 ways;
 #endif
 #ifdef SAP_RESUMED
 uniform usampler2D place;
@@ -79,13 +85,13 @@ uniform usampler2D list3;
 #define SAP_HERE               ivec2(gl_FragCoord.xy)
 #endif
 SAP_OUT(0, out_place)
-#if SAP_CAPACITY > 1 && SAP_HINTS != 1
+#if SAP_CAPACITY > 1 && (SAP_HINTS & 1) == 0
 SAP_OUT(1, out_list0)
 #endif
-#if SAP_CAPACITY > 2 && SAP_HINTS != 1
+#if SAP_CAPACITY > 2 && (SAP_HINTS & 1) == 0
 SAP_OUT(2, out_list1)
 #endif
-#if SAP_CAPACITY > 4 && SAP_HINTS != 1
+#if SAP_CAPACITY > 4 && (SAP_HINTS & 1) == 0
 SAP_OUT(3, out_list2)
 SAP_OUT(4, out_list3)
 #endif
@@ -115,7 +121,7 @@ void put(sap_nearest_place walk) {
 #elif SAP_CAPACITY == 1
     texel.z = uint(walk.result.list.id[0]);
     texel.w = sap_bits_of_float(walk.result.list.distance2[0]);
-#elif SAP_HINTS != 1
+#elif (SAP_HINTS & 1) == 0
     SAP_PUT(out_list0, two(walk.result.list, 0));
 #if SAP_CAPACITY > 2
     SAP_PUT(out_list1, two(walk.result.list, 2));
@@ -161,21 +167,34 @@ sap_nearest_place taken(uvec4 at) {
 }
 #endif
 
-#if SAP_HINTS == 1
+#if SAP_HINTS > 0
+ivec2 middle_of(ivec2 block, int side) { return min((block << side) + (1 << (side - 1)), size - 1); }
+#endif
+
+#if SAP_HINTS > 1
+// A pixel's walk by the hint of its block.
+sap_nearest_place hinted(ivec2 pixel, int side) {
+    uvec4 hint = texelFetch(hints, pixel >> side, 0);
+    vec2 way = vec2(pixel - middle_of(pixel >> side, side));
+    float far = sap_float_of_bits(hint.y) + sqrt(abs(dot(vec3(way * way, way.x * way.y), ways.xyz))) + ways.w;
+    return WALK_FROM(hint.x, sap_candidates_none(wanted, min(far * far * 1.0001 + 1e-30, limit2)));
+}
+#endif
+
+#if (SAP_HINTS & 1) == 1
 // No pixel of the block is farther from its k-th neighbour than the middle is from its own, plus the way to the middle;
 // so all neighbours of the block's pixels lie in a ball about the middle. Their walks begin at the deepest node whose
-// cell holds that ball.
-void hint(sap_point middle) {
+// cell holds that ball, and look no farther than that sum.
+void hint(sap_nearest_place walk, sap_point middle) {
+    uint node = walk.node;
 #if SAP_CAPACITY > 0
-    sap_nearest_place walk = WALK_FROM(SAP_ROOT, sap_candidates_none(wanted, limit2));
     float found2 = sap_candidates_limit2(WALK_RESUME(walk, middle, -1, leaves).result.list);
 #else
     float found2 = limit2;
 #endif
     // Square roots are not exact: a little more does no harm.
-    float far = (sqrt(found2) + block_radius) * 1.00001;
-    float ball = (far + block_radius) * 1.00001;
-    uint node = SAP_ROOT;
+    float found = sqrt(found2);
+    float ball = (found + 2.0 * block_radius) * 1.00002;
     sap_inner inner = sap_inner_at(node);
     bool inside = found2 < 1e37;
     while (inside && !inner.is_leaf) {
@@ -186,8 +205,7 @@ void hint(sap_point middle) {
             inner = sap_inner_at(node);
         }
     }
-    float far2 = found2 < 1e37 ? min(far * far * 1.00001 + 1e-37, limit2) : limit2;
-    SAP_PUT(out_place, uvec4(node, sap_bits_of_float(far2), 0u, 0u));
+    SAP_PUT(out_place, uvec4(node, sap_bits_of_float(found), 0u, 0u));
 }
 #endif
 
@@ -205,21 +223,21 @@ void main() {
     SAP_PUT(out_place, uvec4(left));
 #else
 #if SAP_HINTS == 1
-    hint(query_at(min(here * block + block / 2, size - 1)));
+    hint(WALK_FROM(SAP_ROOT, sap_candidates_none(wanted, limit2)), query_at(middle_of(here, LARGE)));
+#elif SAP_HINTS == 3
+    ivec2 middle = middle_of(here, SMALL);
+    hint(hinted(middle, LARGE), query_at(middle));
 #else
     sap_point query = query_at(here);
 #ifdef SAP_RESUMED
     uvec4 at = texelFetch(place, here, 0);
     sap_nearest_place walk = taken(at);
 #else
-    uint root = SAP_ROOT;
-    float from2 = limit2;
 #if SAP_HINTS == 2
-    uvec4 begin = texelFetch(hints, here / block, 0);
-    root = begin.x;
-    from2 = sap_float_of_bits(begin.y);
+    sap_nearest_place walk = hinted(here, SMALL);
+#else
+    sap_nearest_place walk = WALK_FROM(SAP_ROOT, sap_candidates_none(wanted, limit2));
 #endif
-    sap_nearest_place walk = WALK_FROM(root, sap_candidates_none(wanted, from2));
     walk.going = sap_point_finite(query);
 #endif
     put(WALK_RESUME(walk, query, -1, leaves));

@@ -10,10 +10,17 @@
 extern const char sap_glsl_nearest[];
 
 enum {
-    BLOCK = 8,        // pixels on a side of a block that shares a hint: an even number
+    LARGE = 16,       // pixels on a side of a block that shares a hint: as nearest.glsl has it
+    SMALL = 4,        // the same of the blocks that share a hint found by that of a large one
     LEFT_BLOCK = 32,  // pixels on a side of a block in which one pass looks for walks that have not ended
     HINT_LEAVES = 256 // leaves of the walk for a hint: what it has found by then is a bound as well
 };
+
+// How many large blocks, or small ones, are beside one another on a side of so many pixels.
+static int32_t blocks(int32_t pixels, int small) {
+    const int32_t side = small ? SMALL : LARGE;
+    return (pixels + side - 1) / side;
+}
 
 static int lists_of(const sap_gl_frame* frame) { return frame->capacity > 1 ? frame->capacity / 2 : 0; }
 
@@ -46,7 +53,7 @@ void sap_gl_walk_free(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_texture_free(call, frame->columns);
     sap_gl_texture_free(call, frame->rows);
     sap_gl_texture_free(call, frame->queries);
-    sap_gl_texture_free(call, frame->hints);
+    for (int i = 0; i < 2; i++) sap_gl_texture_free(call, frame->hints[i]);
     sap_gl_texture_free(call, frame->unfinished);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= SAP_GL_FRAME_LISTS; j++) sap_gl_texture_free(call, frame->state[i][j]);
@@ -71,18 +78,28 @@ static void put_side(sap_gl_call* call, GLuint* texture, const sap_grid* grid, i
     sap_scratch_give(call->device, &scratch);
 }
 
-// How far a pixel may be from the middle pixel of its block, with what rounding can move both of them.
-static float block_radius_of(const sap_grid* grid, int32_t dims) {
-    double right2 = 0, down2 = 0, largest = 0;
+// How far a pixel may be from the middle pixel of its block, with what rounding can move both of them, for large and small
+// blocks, and what the shader finds a pixel's own way by: there a thousandth of the block is more than what its
+// roundings can add.
+static void measure_blocks(const sap_grid* grid, int32_t dims, float radius[2], float ways[4]) {
+    double right2 = 0, down2 = 0, both = 0, largest = 0;
     for (int32_t a = 0; a < dims; a++) {
         right2 += grid->right[a] * grid->right[a];
         down2 += grid->down[a] * grid->down[a];
+        both += grid->right[a] * grid->down[a];
         double most = fabs(grid->origin[a]) + fabs(grid->right[a]) * (grid->width + 1.0) +
                       2 * fabs(grid->down[a]) * (grid->height + 1.0);
         if (!(most <= largest)) largest = most;
     }
-    double radius = 0.5 * BLOCK * (sqrt(right2) + sqrt(down2)) * 1.00001 + 16 * largest * (double)FLT_EPSILON;
-    return radius < 1e18 ? (float)radius : INFINITY;
+    const double sides = sqrt(right2) + sqrt(down2), rounding = 16 * largest * (double)FLT_EPSILON;
+    radius[0] = radius[1] = INFINITY;
+    if (!(LARGE * sides + rounding < 1e18)) return;
+    radius[0] = (float)(0.5 * LARGE * sides * 1.00001 + rounding);
+    radius[1] = (float)(0.5 * SMALL * sides * 1.00001 + rounding);
+    ways[0] = (float)right2;
+    ways[1] = (float)down2;
+    ways[2] = (float)(2 * both);
+    ways[3] = (float)(1e-3 * LARGE * sides + rounding);
 }
 
 void sap_gl_walk_begin_grid(sap_gl_call* call, sap_gl_frame* frame, const sap_grid* grid, const int32_t first[2]) {
@@ -90,12 +107,17 @@ void sap_gl_walk_begin_grid(sap_gl_call* call, sap_gl_frame* frame, const sap_gr
     frame->has_queries = false;
     put_side(call, &frame->columns, grid, dims, true, first[0], frame->width);
     put_side(call, &frame->rows, grid, dims, false, first[1], frame->height);
-    frame->block_radius = block_radius_of(grid, dims);
+    measure_blocks(grid, dims, frame->block_radius, frame->ways);
     frame->begun = false;
     // Without a finite radius there are no hints: all walks begin at the root.
-    if (isfinite(frame->block_radius) && !frame->hints)
-        frame->hints = sap_gl_texture(call, GL_RGBA32UI, (frame->width + BLOCK - 1) / BLOCK,
-                                      (frame->height + BLOCK - 1) / BLOCK, NULL, "hints");
+    for (int i = 0; i < 2; i++) {
+        if (isfinite(frame->block_radius[i]) && frame->hints[i]) continue;
+        sap_gl_texture_free(call, frame->hints[i]);
+        frame->hints[i] = 0;
+        if (isfinite(frame->block_radius[i]))
+            frame->hints[i] =
+                sap_gl_texture(call, GL_RGBA32UI, blocks(frame->width, i), blocks(frame->height, i), NULL, "hints");
+    }
     frame->has_queries = call->status == SAP_OK;
 }
 
@@ -106,7 +128,7 @@ void sap_gl_walk_begin_queries(sap_gl_call* call, sap_gl_frame* frame, const flo
     frame->begun = false;
 }
 
-typedef enum step { STEP_HINTS, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
+typedef enum step { STEP_LARGE, STEP_SMALL, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
 
 // Compute shaders are used where they can be: on some GPUs they run on many times the processors of fragments.
 static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step which) {
@@ -115,7 +137,7 @@ static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step wh
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step which) {
     char defines[192], stack[32] = "";
-    int hints = which == STEP_HINTS ? 1 : which == STEP_BEGIN && frame->hints ? 2 : 0;
+    int hints = which == STEP_LARGE ? 1 : which == STEP_SMALL ? 3 : which == STEP_BEGIN && frame->hints[0] ? 2 : 0;
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
     // Few sizes of stacks make few programs.
     if (frame->stack && (which == STEP_BEGIN || which == STEP_RESUME))
@@ -169,21 +191,30 @@ static int prepare(sap_gl_call* call, const sap_gl_frame* frame, step which, int
     return inputs;
 }
 
+// Adds a texture of hints to the inputs of a pass.
+static void take_hints(sap_gl_call* call, const sap_gl_frame* frame, GLuint hints, sap_gl_pass* pass, int input) {
+    pass->input[input] = (sap_gl_input){.sampler = "hints", .texture = hints};
+    sap_gl_set_floats(call, pass->program, "ways", 4, frame->ways);
+}
+
 static void find_hints(sap_gl_call* call, const sap_gl_frame* frame) {
-    sap_gl_pass pass;
-    prepare(call, frame, STEP_HINTS, HINT_LEAVES, &pass);
-    sap_gl_set_int(call, pass.program, "block", BLOCK);
-    sap_gl_set_float(call, pass.program, "block_radius", frame->block_radius);
-    pass.target[0] = frame->hints;
-    pass.rectangle[2] = (frame->width + BLOCK - 1) / BLOCK;
-    pass.rectangle[3] = (frame->height + BLOCK - 1) / BLOCK;
-    sap_gl_draw(call, &pass);
+    for (int i = 0; i < 2; i++) {
+        sap_gl_pass pass;
+        const int inputs = prepare(call, frame, i ? STEP_SMALL : STEP_LARGE, HINT_LEAVES, &pass);
+        if (call->status != SAP_OK) return;
+        if (i) take_hints(call, frame, frame->hints[0], &pass, inputs);
+        sap_gl_set_float(call, pass.program, "block_radius", frame->block_radius[i]);
+        pass.target[0] = frame->hints[i];
+        pass.rectangle[2] = blocks(frame->width, i);
+        pass.rectangle[3] = blocks(frame->height, i);
+        sap_gl_draw(call, &pass);
+    }
 }
 
 void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     static const char* const lists[SAP_GL_FRAME_LISTS] = {"list0", "list1", "list2", "list3"};
     sap_gl_pass pass;
-    if (!frame->begun && frame->hints) find_hints(call, frame);
+    if (!frame->begun && frame->hints[0]) find_hints(call, frame);
     int inputs = prepare(call, frame, frame->begun ? STEP_RESUME : STEP_BEGIN, leaves, &pass);
     if (call->status != SAP_OK) return;
     const GLuint* from = frame->state[frame->current];
@@ -191,9 +222,8 @@ void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
         pass.input[inputs++] = (sap_gl_input){.sampler = "place", .texture = from[0]};
         for (int i = 0; i < lists_of(frame); i++)
             pass.input[inputs++] = (sap_gl_input){.sampler = lists[i], .texture = from[1 + i]};
-    } else if (frame->hints) {
-        pass.input[inputs++] = (sap_gl_input){.sampler = "hints", .texture = frame->hints};
-        sap_gl_set_int(call, pass.program, "block", BLOCK);
+    } else if (frame->hints[0]) {
+        take_hints(call, frame, frame->hints[1], &pass, inputs++);
     }
     SAP_ASSERT(inputs <= SAP_GL_UNITS && 1 + lists_of(frame) <= SAP_GL_TARGETS);
     frame->current = 1 - frame->current;
