@@ -137,6 +137,7 @@ target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE -Os)
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
+  # Nothing else is asked of Emscripten's glue than instantiateWasm, and contexts are the page's own.
   # Texts that share much of what they include follow one another: gzip looks back 32 KB at most.
   list(APPEND sapwood_page_shaders ${sapwood_shader_arrays})
   foreach(name IN ITEMS nearest voronoi_walk voronoi_tree_vertex histopyramid surface ray view)
@@ -144,10 +145,11 @@ if(sapwood_page_sources)
     list(APPEND sapwood_page_shaders ${PROJECT_BINARY_DIR}/shaders/${name}.c)
   endforeach()
   list(APPEND sapwood_page_sources ${sapwood_page_shaders} ${PROJECT_SOURCE_DIR}/web/module/no_files.c
-    $<TARGET_OBJECTS:sapwood_page_device>)
+    ${PROJECT_SOURCE_DIR}/web/module/print.c $<TARGET_OBJECTS:sapwood_page_device>)
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMALLOC=emmalloc -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
-    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString)
+    -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString
+    -sINCOMING_MODULE_JS_API=instantiateWasm -sTEXTDECODER=2 -sGL_WORKAROUND_SAFARI_GETCONTEXT_BUG=0)
   foreach(target IN ITEMS web_page web_page-plain)
     target_compile_options(${target} PRIVATE -Os) # the inner loops are the library's
   endforeach()

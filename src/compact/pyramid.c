@@ -51,9 +51,9 @@ sap_status sap_gl_pyramid_create(sap_device* device, const sap_gl_pyramid_option
     made->device = device;
     made->options = *options;
     complete(made);
-    double most = options->form == SAP_GL_FLOAT ? 16777215.0 : 4294967295.0;
-    if ((double)made->options.count * made->options.most > most) {
-        status = sap_fail(device, SAP_ERROR_RANGE, "%lld cells with up to %lu outputs are more than %.0f",
+    const long long most = options->form == SAP_GL_FLOAT ? 16777215 : 4294967295;
+    if ((double)made->options.count * made->options.most > (double)most) {
+        status = sap_fail(device, SAP_ERROR_RANGE, "%lld cells with up to %lu outputs are more than %lld",
                           (long long)made->options.count, (unsigned long)made->options.most, most);
     } else {
         plan(made);

@@ -1,5 +1,5 @@
-// The module prints its sentences alone. This is as much of printf as they need, in the place of the C library's, which
-// would be a thirtieth of what a page downloads for points: %s %c %d %u %x %g with precisions, widths filled with zeros,
+// The modules of the package and of the page print sentences and lists alone. This is as much of printf as they need, in the
+// place of the C library's, which would be a thirtieth of what a page downloads for points: %s %c %d %u %x %g with precisions, widths filled with zeros,
 // and the lengths l, ll and z.
 #include <math.h>
 #include <stdarg.h>

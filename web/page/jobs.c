@@ -40,7 +40,7 @@ void* page_answer(page_job* answered, size_t bytes) {
     while (i < PAGE_MOST_BUFFERS && answered->out[i]) i++;
     void* memory = i < PAGE_MOST_BUFFERS && bytes <= UINT32_MAX ? page_allocate(bytes) : NULL;
     if (!memory) {
-        page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f MB.", (double)bytes / 1e6);
+        page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.4g MB.", (double)bytes / 1e6);
         return NULL;
     }
     answered->out[i] = memory;

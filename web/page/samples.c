@@ -74,7 +74,7 @@ static void sunflower(writer* w) {
     print(w, "x,y\n");
     for (int i = 0; i < 2500; i++) {
         const double radius = sqrt(i + 0.5), angle = full_turn * golden * i;
-        print(w, "%.4f,%.4f\n", 1.5 * radius * cos(angle), radius * sin(angle));
+        print(w, "%g,%g\n", 1.5 * radius * cos(angle), radius * sin(angle));
     }
 }
 
@@ -167,7 +167,7 @@ static void rings_of_link(writer* w) {
             const double along = full_turn * (i / AROUND) / ALONG, around = full_turn * (i % AROUND) / AROUND;
             const double far = 1 + 0.3 * cos(around), over = 0.3 * sin(around);
             const double at[2] = {far * cos(along) + (ring ? 0.5 : -0.5), far * sin(along)};
-            print(w, "v %.4f %.4f %.4f\n", at[0], 1.3 + (ring ? at[1] : over), ring ? over : at[1]);
+            print(w, "v %g %g %g\n", at[0], 1.3 + (ring ? at[1] : over), ring ? over : at[1]);
         }
     for (int i = 0; i < 2 * ALONG * AROUND; i++) {
         const int ring = i / (ALONG * AROUND) * ALONG * AROUND + 1, along = i / AROUND % ALONG, around = i % AROUND;
@@ -186,7 +186,7 @@ static sap_status asteroid(writer* w) {
         const float* at = surface->mesh.vertices + 3 * i;
         const double wave = 0.5 + 0.5 * sin(0.35 * (double)at[0] + 0.2 * (double)at[2]);
         if (part(golden * (double)i) < 0.1 + 0.9 * wave * wave)
-            print(w, "%.3f %.3f %.3f\n", (double)at[0], (double)at[1], (double)at[2]);
+            print(w, "%g %g %g\n", (double)at[0], (double)at[1], (double)at[2]);
     }
     sap_isosurface_free(surface);
     return SAP_OK;

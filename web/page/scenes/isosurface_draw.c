@@ -68,7 +68,8 @@ PAGE_EXPORT sap_status isosurface_mesh(const float* positions, const float* norm
     glBindVertexArray(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
     return glGetError() == GL_OUT_OF_MEMORY
-               ? page_fail(SAP_ERROR_DEVICE_MEMORY, "The GPU has no memory for %.0f triangles.", triangle_count)
+               ? page_fail(SAP_ERROR_DEVICE_MEMORY, "The GPU has no memory for %lld triangles.",
+                           (long long)triangle_count)
                : SAP_OK;
 }
 

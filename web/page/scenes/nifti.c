@@ -76,8 +76,8 @@ static sap_status put_header(const nifti* n, unsigned char* bytes, size_t size, 
     double needed = type[1] - '0';
     for (int i = 1; i <= 3; i++) needed *= number_at(n, AXES + 2 * i);
     if (needed > (double)(size - at))
-        return page_fail(SAP_ERROR_FORMAT, "Its samples are %.0f bytes from byte %zu on, but it has only %zu there.",
-                         needed, at, size - at);
+        return page_fail(SAP_ERROR_FORMAT, "Its samples are %lld bytes from byte %zu on, but it has only %zu there.",
+                         (long long)needed, at, size - at);
     *from = at - ROOM;
     char* text = (char*)bytes + *from;
     memcpy(text, "\x93NUMPY\x01\0\x76\0", NAMED);

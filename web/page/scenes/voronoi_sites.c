@@ -190,7 +190,8 @@ PAGE_EXPORT sap_status job_voronoi_move(page_job* job) { return answer(job); }
 PAGE_EXPORT sap_status job_voronoi_make(page_job* job) {
     const double* number = job->number;
     int64_t count = (int64_t)number[VORONOI_MAKE_SITES];
-    if (!make_room(count)) return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %.0f sites.", (double)count);
+    if (!make_room(count))
+        return page_fail(SAP_ERROR_MEMORY, "There is no memory here for %lld sites.", (long long)count);
     field.count = count;
     field.aspect = number[VORONOI_MAKE_ASPECT];
     put_family((enum voronoi_family)number[VORONOI_MAKE_FAMILY], (uint64_t)number[VORONOI_MAKE_SEED]);
@@ -208,7 +209,7 @@ PAGE_EXPORT sap_status job_voronoi_edit(page_job* job) {
     if (adds && !make_room(field.count + 1 + field.count / 8))
         return page_fail(SAP_ERROR_MEMORY, "There is no memory here for another site.");
     if (id < 0 || (!adds && id >= field.count))
-        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %.0f.", number[VORONOI_EDIT_SITE]);
+        return page_fail(SAP_ERROR_ARGUMENT, "There is no site %lld.", (long long)number[VORONOI_EDIT_SITE]);
     if (adds) field.orbit[field.count++] = field.orbits++;
     if (change == VORONOI_CHANGE_DELETE) {
         const size_t behind = (size_t)(field.count - id - 1);
