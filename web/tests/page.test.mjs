@@ -523,6 +523,20 @@ inBrowser('the page on swiftshader', 'swiftshader', small, (tab, place) => {
       [[1, 2, 3].map((i) => ({ name: `${i}.xyz`, text: lines.join('\n') })), /^One file or two at a time, please: these are 3\./],
     ]);
     assert.deepEqual(await page.evaluate(() => ({ ...window.sapwood.values })), values);
+    await drop(page, { name: 'three.xyz', text: '0 0 0\n10 0 0\n0 0 8\n' });
+    await tells('three.xyz: 3 points.');
+    await idle(page);
+    const drawn = await page.evaluate(() => {
+      const { gl, canvas } = window.sapwood;
+      const bytes = new Uint8Array(4 * canvas.width * canvas.height);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, bytes);
+      const texels = new Uint32Array(bytes.buffer);
+      return texels.filter((texel) => texel !== texels[0]).length / texels.length;
+    });
+    assert.ok(drawn > 0.004 && drawn < 0.1, `three points take ${100 * drawn} % of the picture`);
+    await steps(page, 2);
+    await isRight(page);
     await drop(page, { name: 'one place.xyz', text: Array(50).fill('7 7 7').join('\n') });
     await tells('one place.xyz: 50 points.');
     await steps(page, 2);

@@ -77,7 +77,7 @@ PAGE_EXPORT sap_status job_cloud_put(page_job* job) {
     glBindVertexArray(0);
     glBindBuffer(GL_ARRAY_BUFFER, 0);
     return glGetError() == GL_OUT_OF_MEMORY
-               ? page_fail(SAP_ERROR_DEVICE_MEMORY, "The GPU has no memory for %.0f points.", (double)scene.points)
+               ? page_fail(SAP_ERROR_DEVICE_MEMORY, "The GPU has no memory for %lld points.", (long long)scene.points)
                : SAP_OK;
 }
 
@@ -106,6 +106,13 @@ static void use(int pass, double size) {
     glBindVertexArray(scene.arrays[pass]);
 }
 
+// Few points are as far apart as the scan is long, and would be discs that hide one another.
+static double drawn_spacing(void) {
+    double side = 0;
+    for (int a = 0; a < 3; a++) side = fmax(side, (double)(scene.space.to[a] - scene.space.from[a]));
+    return fmin(scene.spacing, 0.08 * side);
+}
+
 // How points look: a disc's radius in spacings, a cloud_color, whether the paper is dark.
 PAGE_EXPORT void cloud_show(double disc, int colors, int dark) {
     scene.disc = disc;
@@ -127,13 +134,13 @@ PAGE_EXPORT double cloud_frame(double share, int normals, int pairs) {
     int64_t count = scene.points - scene.next;
     if (count > (int64_t)share) count = (int64_t)share;
     page_space_enter(&scene.space);
-    use(POINTS, scene.disc * scene.spacing);
+    use(POINTS, scene.disc * drawn_spacing());
     if (scene.space.fine) glEnable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     if (count) glDrawArrays(GL_POINTS, (GLint)scene.next, (GLsizei)count);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     scene.next += count;
     if (scene.next == scene.points) {
-        use(NORMALS, 1.6 * scene.spacing);
+        use(NORMALS, 1.6 * drawn_spacing());
         if (normals) glDrawArraysInstanced(GL_LINES, 0, 2, (GLsizei)scene.points);
         use(PAIRS, 0);
         if (pairs && scene.ends) glDrawArrays(GL_LINES, 0, (GLsizei)scene.ends);

@@ -29,9 +29,10 @@ static void forget(void) {
 
 static double largest_length(double value) { return isfinite(value) && value > 0 ? value : 1e-3; }
 
-// The mean distance of neighbours, from that to the sixth other point.
+// The mean distance of neighbours, from that to the sixth other point, or to the farthest where there are fewer.
 static sap_status find_spacing(const sap_tree* tree, int64_t count) {
-    const sap_density_options options = {.kind = SAP_DENSITY_DISTANCE, .k = 6};
+    const int32_t others = count > 6 ? 6 : (int32_t)count - 1;
+    const sap_density_options options = {.kind = SAP_DENSITY_DISTANCE, .k = others};
     double *far = malloc((size_t)count * 8 + 8), sum = 0;
     int64_t known = 0;
     if (!far) return cloud_no_memory();
@@ -41,7 +42,7 @@ static sap_status find_spacing(const sap_tree* tree, int64_t count) {
         known += isfinite(far[i]);
     }
     free(far);
-    cloud_here.spacing = largest_length(sum / (double)known * sqrt(3.141592653589793 / 7));
+    cloud_here.spacing = largest_length(sum / (double)known * sqrt(3.141592653589793 / (others + 1)));
     return status;
 }
 
