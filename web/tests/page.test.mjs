@@ -749,6 +749,10 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
       if (clip === 100) assert.ok(hits.every(([, triangle]) => triangle < 0), 'nothing is left');
       assert.match(await verify(page), /^Verified/);
     }
+    await page.getByRole('button', { name: 'Whole view' }).click();
+    await idle(page);
+    assert.deepEqual(await page.evaluate(() => [window.sapwood.values.clip, document.querySelector('output[for=control-clip]').value]), [0, 'off']);
+    assert.deepEqual((await sampled(page, at)).hits, whole.hits);
   });
 
   for (const scheme of ['light', 'dark']) tab(`a sky with a sun where the light comes from, or none, ${scheme}`, 'rays', { values: plain, scheme }, async (page) => {

@@ -5,7 +5,7 @@ import { runJob, sentence, type Answer } from '../shell/module.js';
 import { SceneError, type Control, type Host, type Scene, type ScenePointer, type Value, type Values } from '../shell/scene.js';
 import { Superseded } from '../shell/jobs.js';
 import { named, placed } from '../shell/named.js';
-import { count, milliseconds, plural } from '../shell/words.js';
+import { count, milliseconds, orOff, plural } from '../shell/words.js';
 
 const HOTTEST = 160; // nodes that are drawn brightest
 const MOST_PITCH = 1.5; // radians: a little less than upright
@@ -28,7 +28,7 @@ const controls: readonly Control[] = [
   { kind: 'choice', id: 'quality', label: 'Tree', initial: 'high', group: 'Mesh', key: 'q',
     help: 'How much work goes into the tree; the picture is the same',
     options: [{ value: 'high', label: 'Best' }, { value: 'fast', label: 'Quick' }] },
-  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 2, step: 0.25, initial: 1, group: 'Mesh', text: (v) => (v ? `${v} ×` : 'still'),
+  { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 2, step: 0.25, initial: 1, group: 'Mesh', text: orOff((v) => `${v} ×`),
     help: 'How fast the knot walks, or a file sways; the tree is built anew for every picture' },
   { kind: 'choice', id: 'view', label: 'Show', initial: 'picture', group: 'Picture', key: 'c',
     help: 'Nodes is how many nodes of the tree a pixel’s ray visits',
@@ -48,7 +48,7 @@ const controls: readonly Control[] = [
   { kind: 'slider', id: 'height', label: 'Sun’s height', least: 5, most: 90, step: 5, initial: 50, group: 'Picture', text: degrees, shown: lit },
   { kind: 'choice', id: 'move', label: 'Camera', initial: 'orbit', group: 'View', key: 'g', help: 'Around the mesh, or through it',
     options: [{ value: 'orbit', label: 'Orbit' }, { value: 'fly', label: 'Fly' }] },
-  { kind: 'slider', id: 'clip', label: 'Cut open', least: 0, most: 100, initial: 0, group: 'View', text: (v) => (v ? `${v} %` : 'not'),
+  { kind: 'slider', id: 'clip', label: 'Cut open', least: 0, most: 100, initial: 0, group: 'View', text: orOff((v) => `${v} %`),
     help: 'Up to a plane across the view nothing is seen; it still casts shadows' },
   { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'View' },
   { kind: 'hidden', id: 'yaw', initial: 0.5 },
@@ -274,6 +274,7 @@ class Rays implements Scene {
   }
 
   private look(yaw: number, pitch: number, zoom: number): void {
+    this.host.set('clip', 0);
     const round = (v: number): number => Number(v.toFixed(4));
     const turn = 2 * Math.PI;
     this.host.set('yaw', round(((yaw % turn) + turn) % turn));

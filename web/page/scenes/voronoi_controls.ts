@@ -1,5 +1,6 @@
 // What can be set in the scene Voronoi.
 import type { Control, Values } from '../shell/scene.js';
+import { orOff } from '../shell/words.js';
 
 const exact = (values: Values): boolean => values['form'] === 'exact';
 
@@ -10,7 +11,7 @@ export const controls: readonly Control[] = [
     options: [{ value: 'uniform', label: 'Uniform' }, { value: 'clusters', label: 'Clusters' }, { value: 'circle', label: 'Circle' },
       { value: 'grid', label: 'Grid' }, { value: 'duplicates', label: 'Duplicates' }] },
   { kind: 'slider', id: 'motion', label: 'Motion', least: 0, most: 4, step: 0.25, initial: 0.5, group: 'Sites',
-    text: (v) => (v ? `${v} ×` : 'still'), help: 'How fast the points move; the tree is built anew for every picture' },
+    text: orOff((v) => `${v} ×`), help: 'How fast the points move; the tree is built anew for every picture' },
   { kind: 'choice', id: 'tool', label: 'Pointer', initial: 'move', group: 'Sites', key: 't',
     help: 'What a press does. Move drags a site or the view. With Shift a click always adds; the right button always deletes',
     options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
@@ -21,7 +22,7 @@ export const controls: readonly Control[] = [
   { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
     help: 'How many sites besides the nearest one are shown at the pointer' },
   { kind: 'slider', id: 'levels', label: 'Levels of the tree', least: 0, most: 14, initial: 0, group: 'Picture', shown: exact,
-    text: (v) => (v ? String(v) : 'none'), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
+    text: orOff(String), help: 'The planes of the tree’s upper nodes, drawn over the picture' },
   { kind: 'switch', id: 'search', label: 'Search at the pointer', initial: true, group: 'Picture', key: 'h', shown: exact, help: 'Its way through the tree, step by step' },
   { kind: 'switch', id: 'dots', label: 'Sites as dots', initial: true, group: 'Picture', key: 'd' },
   { kind: 'button', id: 'home', label: 'Whole view', key: '0', group: 'Picture', shown: (v) => v['zoom'] !== 1 || v['x'] !== 0.5 || v['y'] !== 0.5 },
