@@ -406,6 +406,29 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
       assert.equal(await page.evaluate(() => window.sapwood.values.step), then);
     });
 
+  inTab('an address holds a step that was chosen, or at which it is paused, and none through which it plays', 'compaction', { motion: 'no-preference' }, async (page, context) => {
+    const goes = (hash) => page.waitForFunction((to) => location.hash === to, hash);
+    await page.waitForFunction(() => window.sapwood?.values.step === 1);
+    await page.keyboard.press('e');
+    await page.waitForSelector('.guide');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('.guide') && window.sapwood.values.step === 2); // a story leads back to where it was
+    await page.waitForTimeout(1000); // addresses follow in half a second
+    assert.equal(await page.evaluate(() => location.hash), '#compaction');
+    await page.keyboard.press('p');
+    const step = await page.evaluate(() => window.sapwood.values.step);
+    await goes(`#compaction?step=${step}`);
+    await page.keyboard.press('p');
+    await page.waitForFunction((then) => window.sapwood.values.step > then, step);
+    await goes('#compaction');
+    await page.locator('#control-step').press('ArrowRight');
+    const chosen = await page.evaluate(() => window.sapwood.values.step);
+    await goes(`#compaction?step=${chosen}`);
+    await page.locator('label[for="control-view-live"]').click();
+    await page.waitForFunction(() => window.sapwood.values.level !== 0);
+    await goes(`#compaction?view=live&step=${chosen}`);
+  });
+
   for (const form of ['plain', 'vec4', 'bytes'])
     inTab(`two by two texels of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
       await idle(page);

@@ -40,6 +40,7 @@ export function compaction(): Scene {
   let expected = 0;
   let pointed: Record<keyof typeof compactionFound, number> = { level: NOTHING, node: 0 };
   let direction = 1;
+  let played = ''; // the control that was last set by itself; '': by the reader
   let before = 0; // seconds at the last step of the animation
   let dropped = ''; // the name of the volume that takes the place of a shape
   let making = 0; // volumes that were asked for
@@ -290,10 +291,12 @@ export function compaction(): Scene {
     ],
 
     beyond: () => dropped,
+    played: () => played,
     async start(given) {
       host = given;
       module = given.module;
       ready = false;
+      played = '';
       last = Infinity;
       before = host.seconds;
       await makeVolume();
@@ -309,6 +312,7 @@ export function compaction(): Scene {
       host.overlay.replaceChildren();
     },
     change(id: string, value: Value) {
+      if (id === played || id === 'view') played = '';
       if (id === 'shape') {
         dropped = '';
         closeForm(host);
@@ -357,6 +361,7 @@ export function compaction(): Scene {
         const step = number('step');
         if (passed >= 0 && passed < SECONDS_A_STEP * (step >= last ? 3 : 1)) return false;
         before = host.seconds;
+        played = 'step';
         host.set('step', step >= last ? 0 : step + 1);
         return true;
       }
@@ -365,6 +370,7 @@ export function compaction(): Scene {
       let level = number('level') + direction * 0.01 * Math.max(1, Math.min(5, Math.round(passed / 0.05)));
       if (Math.abs(level) > 0.7) direction = level > 0 ? -1 : 1;
       level = Math.round(100 * level) / 100;
+      played = 'level';
       host.set('level', level);
       outdated();
       return true;
@@ -394,6 +400,7 @@ export function compaction(): Scene {
         if (readable()) host.say(`Entry ${count(number('key'))}: cell ${count(cellOf(number('key')))}, ${placeOf(cellOf(number('key')))}.`);
       }
       if (turn && steps()) {
+        played = '';
         host.set('step', Math.max(0, Math.min(lastStep(), number('step') + turn)));
         if (readable()) host.say(tellStep());
       }

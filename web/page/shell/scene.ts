@@ -117,6 +117,7 @@ export interface Scene {
   // not at present. Asked after every picture and event of the pointer; Isosurface asks its worker anew only about another object.
   told?(): { x: number; y: number } | null | undefined;
   beyond(): string; // what is shown and no link can hold: a file's name, edits; '': nothing
+  played?(): string; // the control whose value now changes by itself, if there is one: unless the page is paused, no address holds it
   pin?(): void; // writes into the values what moves by itself, where a camera is: a link is made
   // With a context that is new (page_gl() is its device); values are set. All that follows is called between start() and stop().
   start(host: Host): Promise<void> | void;

@@ -523,6 +523,7 @@ export class Shell implements Host, Stage {
   pause(): void {
     this.paused = !this.paused;
     this.showPaused();
+    if (this.running) this.remember(); // what moved by itself
     this.redraw(); // at rest a scene may have more to show
   }
 
@@ -760,7 +761,13 @@ export class Shell implements Host, Stage {
     if (!this.addressTimer) return;
     clearTimeout(this.addressTimer);
     this.addressTimer = 0;
+    history.replaceState(history.state, '', this.address());
+  }
+  // Of what is shown. What moves by itself is none of it.
+  private address(): string {
     const { scene, guide } = this;
-    history.replaceState(null, '', guide ? `#${scene.name}?${STORY}=${guide.now + 1}` : writeAddress(scene.name, scene.controls, this.values, scene.beyond(), this.given(scene)?.kind));
+    if (guide) return `#${scene.name}?${STORY}=${guide.now + 1}`;
+    const played = this.paused ? undefined : scene.played?.();
+    return writeAddress(scene.name, scene.controls.filter(({ id }) => id !== played), this.values, scene.beyond(), this.given(scene)?.kind);
   }
 }
