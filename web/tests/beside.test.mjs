@@ -429,6 +429,22 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     await goes(`#compaction?view=live&step=${chosen}`);
   });
 
+  inTab('a cell that is touched is told where one is told that is pointed at', 'compaction', { width: 390, height: 700, hasTouch: true, isMobile: true }, async (page) => {
+    await idle(page);
+    const flags = await cells(page);
+    const cell = flags.lastIndexOf(1);
+    const [x, y] = await placeOf(page, 0, cell);
+    const box = await page.locator('canvas').boundingBox();
+    await page.touchscreen.tap(box.x + x * box.width, box.y + y * box.height);
+    await idle(page);
+    const told = await page.locator('.way-text').textContent();
+    assert.match(told, /^Cell [\d,]+, slice .*: the surface runs through it; entry [\d,]+ of the list\.$/);
+    assert.equal(await page.locator('#status').textContent(), told);
+    await page.touchscreen.tap(box.x + 1, box.y + 1); // where nothing is
+    await idle(page);
+    assert.match(await page.locator('.way-text').textContent(), /^Cell [\d,]+ is found/);
+  });
+
   for (const form of ['plain', 'vec4', 'bytes'])
     inTab(`two by two texels of the pyramid, large: ${form}`, 'compaction', { values: { form } }, async (page) => {
       await idle(page);

@@ -377,7 +377,7 @@ export function compaction(): Scene {
     },
     pointer(event: ScenePointer) {
       if (!ready || event.type === 'wheel' || event.type === 'pinch' || event.type === 'menu') return false;
-      const gone = event.type === 'leave' || event.type === 'cancel';
+      const gone = event.type === 'cancel' || (event.type === 'leave' && !event.touch); // what a finger touched stays when it is lifted
       if (!gone && !readable()) return false;
       const at = gone ? 0 : (module._compaction_at!(event.x, event.y) >>> 0) / 8;
       pointed = gone ? { level: NOTHING, node: 0 } : named(compactionFound, module.HEAPF64.subarray(at));
