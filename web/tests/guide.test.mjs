@@ -529,6 +529,31 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     assert.deepEqual(await page.evaluate(() => [window.sapwood.values.size, window.sapwood.values.step]), ['16', 15]);
   });
 
+  inTab('digits lead to steps, as the help says, and nothing of the page is done below a story', 'voronoi', { values: { explain: 1 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 1);
+    for (const [on, key, step] of [['canvas', '4', 4], ['h2', '2', 2], ['h2', '6', 2], ['canvas', '5', 5]]) {
+      await page.locator(on === 'canvas' ? 'canvas' : '.guide h2').press(key);
+      await shows(page, step);
+    }
+    assert.equal(await page.evaluate(() => window.sapwood.scene.name), 'voronoi');
+    for (const key of ['p', 'e']) await page.keyboard.press(key);
+    await shows(page, 5);
+    assert.equal(await page.evaluate(() => window.sapwood.paused), true);
+    const help = async () => {
+      await page.keyboard.press('?');
+      const rows = await page.locator('#keys tr').allTextContents();
+      await page.keyboard.press('Escape');
+      return rows;
+    };
+    const [first, ...others] = await help();
+    assert.equal(first, '1 … 5a step');
+    assert.ok(!others.some((row) => /scene|save|verify/.test(row)), others.join());
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.guide', { state: 'detached' });
+    assert.ok((await help()).includes('1 … 6choose a scene'));
+  });
+
   inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {
     const at = () => page.locator('#guide-moment').inputValue().then(Number);
     await page.waitForFunction(() => Number(document.querySelector('#guide-moment')?.value) > 2);

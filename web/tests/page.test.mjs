@@ -652,6 +652,10 @@ inBrowser('the page on llvmpipe', 'llvmpipe', small, (tab) => {
     await page.locator('label[for="control-move-fly"]').click();
     await idle(page);
     assert.match(await said(page), /^W A S D fly/);
+    await page.getByRole('button', { name: 'Help' }).click();
+    assert.ok(!(await page.locator('#keys th').allTextContents()).includes('s'), 'who flies saves no picture by s');
+    await page.keyboard.press('Escape');
+    await page.locator('#control-move-fly').focus();
     let from = await view(page);
     near(from.eye, from.back.map((v) => v * Math.hypot(...from.eye)), 'flying begins where the camera was');
     const moves = async (what, does, way, least) => { // along a way alone, at least so far

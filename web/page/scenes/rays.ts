@@ -62,7 +62,7 @@ class Rays implements Scene {
   readonly title = 'Rays';
   readonly about = 'Every pixel sends rays through a k‑d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
   readonly keys = [
-    ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster. S saves no picture then'],
+    ['drag, arrows', 'turn around the mesh; flying: look around'], ['wheel, pinch, + −', 'zoom; flying: ahead and back'], ['W A S D', 'flying: ahead, left, back, right; with shift faster'],
     ['Page ↑ ↓', 'flying: up and down'], ['Home', 'the whole view'],
   ] as const;
   readonly accepts = 'PLY, OBJ or STL meshes';
@@ -98,6 +98,10 @@ class Rays implements Scene {
   private readonly held = new Set<string>(); // keys that fly
   private flown = 0; // until when
   private listening!: AbortController; // for keys that are let go
+
+  get taken(): string {
+    return this.host?.values['move'] === 'fly' ? 's' : '';
+  }
 
   beyond(): string {
     return this.host?.values['mesh'] === 'file' ? this.file : '';

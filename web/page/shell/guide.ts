@@ -22,6 +22,8 @@ const BY = 12; // CSS pixels that an arrow moves the pointer
 export const besides = (stage: Stage): Beside => new Beside(stage, stories[stage.scene.name]!(stage).free!);
 
 export class Guide {
+  // What its keys do, for the help.
+  readonly keys = [['1 … 5', 'a step'], ['← →', 'a step back, on; on the picture arrows choose a place, where a step says so'], ['Esc', 'leave']] as const;
   private readonly story: Story;
   private readonly before: Values;
   private readonly wasPaused: boolean;
@@ -171,6 +173,8 @@ export class Guide {
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] as [number, number] | undefined;
     if (event.key === 'Escape') {
       this.stage.leave();
+    } else if (/^[1-9]$/.test(event.key)) {
+      this.dots[Number(event.key) - 1]?.click();
     } else if (onCanvas && by && this.story.steps[this.step]!.points) {
       const one = (BY * this.stage.canvas.width) / (this.stage.canvas.clientWidth || 1);
       this.point(this.at.x + by[0] * one, this.at.y + by[1] * one);

@@ -30,11 +30,8 @@ function wire(shell: Shell): void {
   $('open').addEventListener('click', () => shell.openFile());
   listenToFiles(file, (files) => void shell.take(files));
   $('help').addEventListener('click', () => {
-    const rows: [string, string][] = [[`1 … ${shell.scenes.length}`, 'choose a scene'], ['p', 'pause, go on'], ['v', 'verify'], ['s', 'save the picture'], ['u', 'copy the link'], ['e', 'explain it, step by step']];
-    for (const control of shell.scene?.controls ?? [])
-      if (control.kind !== 'hidden' && control.key) rows.push([control.key, control.label.toLowerCase()]);
     $('keys').querySelector('table')!.replaceChildren(
-      ...[...(shell.scene?.keys ?? []), ...rows].map(([key, what]) => element('tr', {}, element('th', { scope: 'row' }, element('kbd', {}, key)), element('td', {}, what))));
+      ...shell.keys().map(([key, what]) => element('tr', {}, element('th', { scope: 'row' }, element('kbd', {}, key)), element('td', {}, what))));
     $<HTMLDialogElement>('keys').showModal();
   });
   for (const links of ['nav', '.mark']) document.querySelector(links)!.addEventListener('click', () => shell.flush());

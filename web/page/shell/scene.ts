@@ -104,6 +104,7 @@ export interface Scene {
   readonly title: string;
   readonly about: string; // one or two sentences
   readonly keys: readonly (readonly [string, string])[]; // keys on the canvas and what they do, for the help
+  readonly taken?: string; // a key of the page that does something else now
   readonly search?: string; // what the time of the GPU is called: without it "search"
   readonly accepts: string; // what may be dropped, in words: "CSV, PLY or NPY points"
   readonly suffixes: string; // the same for a file dialogue: ".csv,.ply"

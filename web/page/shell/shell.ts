@@ -513,11 +513,23 @@ export class Shell implements Host, Stage {
       return true;
     }
     const button = { p: 'pause', v: 'verify', s: 'save', u: 'copy', e: 'explain', '?': 'help' }[key];
-    if (this.door ? key === 'p' || key === '?' : button && !$(button).hidden) {
-      $(button!).click();
+    if (button && !$(button).hidden && (this.door ? key === 'p' || key === '?' : !this.guide || key === '?')) {
+      $(button).click();
       return true;
     }
     return !this.door && !this.guide && this.controls.key(key);
+  }
+
+  // Keys that do something now, and what.
+  keys(): (readonly [string, string])[] {
+    const scenes = [`1 … ${this.scenes.length}`, 'choose a scene'] as const;
+    const pause = ['p', 'pause, go on'] as const;
+    if (this.guide) return [...this.guide.keys];
+    if (this.door || !this.scene) return [scenes, pause];
+    const { keys, controls, taken } = this.scene;
+    const own = [scenes, pause, ['v', 'verify'], ['s', 'save the picture'], ['u', 'copy the link'], ['e', 'explain it, step by step']] as const;
+    return [...keys, ...own.filter(([key]) => key !== taken),
+      ...controls.flatMap((control) => (control.kind !== 'hidden' && control.key ? [[control.key, control.label.toLowerCase()] as const] : []))];
   }
 
   pause(): void {
