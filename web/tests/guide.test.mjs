@@ -554,6 +554,40 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     assert.ok((await help()).includes('1 … 6choose a scene'));
   });
 
+  inTab('back leaves the story, then the scene, and forward leads there again', 'compaction', {}, async (page) => {
+    const told = (step) => page.waitForFunction((n) => (document.querySelector('.guide-ways [aria-current=step]')?.textContent ?? '') === n, step);
+    await idle(page);
+    await page.evaluate(() => (location.hash = 'voronoi?sites=200&motion=0'));
+    await page.waitForFunction(() => window.sapwood.scene.name === 'voronoi');
+    await idle(page);
+    const begins = await page.evaluate(() => history.length);
+    const values = await page.evaluate(() => ({ ...window.sapwood.values }));
+    await page.locator('#explain').click();
+    await told('1');
+    await page.keyboard.press('ArrowRight');
+    await told('2');
+    await page.waitForFunction(() => location.hash === '#voronoi?explain=2');
+    await page.goBack();
+    await told('');
+    assert.deepEqual(await page.evaluate(() => [location.hash, { ...window.sapwood.values }]), ['#voronoi?sites=200&motion=0', values]);
+    await page.goForward();
+    await told('2');
+    await page.keyboard.press('Escape'); // leaves as Back does, once
+    await page.keyboard.press('Escape');
+    await told('');
+    await page.waitForFunction(() => location.hash === '#voronoi?sites=200&motion=0');
+    await idle(page);
+    await page.keyboard.press('e');
+    await told('1');
+    await page.getByRole('button', { name: 'Leave' }).click();
+    await told('');
+    await page.waitForFunction(() => location.hash === '#voronoi?sites=200&motion=0');
+    assert.equal(await page.evaluate(() => history.length), begins + 1);
+    await page.goBack();
+    await page.waitForFunction(() => window.sapwood.scene.name === 'compaction');
+    await idle(page);
+  });
+
   inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {
     const at = () => page.locator('#guide-moment').inputValue().then(Number);
     await page.waitForFunction(() => Number(document.querySelector('#guide-moment')?.value) > 2);

@@ -87,6 +87,7 @@ export class Shell implements Host, Stage {
   private beside: Beside | undefined; // that tells of a place of the free picture
   private asked = 0; // the start at which it was asked for
   private turns = 0; // of go()
+  private free = ''; // the address of the picture from which the story was opened
   private readonly place = $('canvas-place');
   private readonly display = new Display();
 
@@ -109,6 +110,9 @@ export class Shell implements Host, Stage {
   // Goes where the address says.
   async go(): Promise<void> {
     const { scene: name, values } = readAddress(location.hash);
+    const { free } = this;
+    this.free = '';
+    if (free && location.hash === free) return this.closeGuide(true);
     const named = this.scenes.find((s) => s.name === name);
     if (!named && name && (this.scene || this.door)) return; // an anchor of the page
     if (!named && !embedded) {
@@ -121,7 +125,7 @@ export class Shell implements Host, Stage {
     const step = embedded ? undefined : values[STORY]; // a frame has no room for a story
     if (next === this.scene && this.running) {
       if (step) return this.explain(Number(step) - 1);
-      this.leave();
+      this.closeGuide(true);
       for (const control of next.controls) {
         if (control.kind === 'button') continue;
         const value = valueOf(control, values[control.id]);
@@ -444,13 +448,19 @@ export class Shell implements Host, Stage {
       const guide = await loadGuide();
       if (generation !== this.generation || !this.running || this.guide) return;
       this.closeBeside();
+      this.free = this.address();
+      const opened = !readAddress(location.hash).values[STORY];
+      if (opened) history.replaceState(history.state, '', this.free);
       this.guide = new guide.Guide(this, from, before);
+      if (opened) history.pushState(STORY, '', this.address()); // the browser's Back leaves it
     } catch {
       this.fail(new SceneError('The explanation could not be loaded.'));
     }
   }
   leave(): void {
+    if (!this.guide) return;
     this.closeGuide(true);
+    if (history.state === STORY) history.back();
   }
   private closeGuide(whole: boolean): void {
     const { guide } = this;
