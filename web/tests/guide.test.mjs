@@ -12,7 +12,7 @@ const current = (page) => page.locator('.guide-ways [aria-current=step]').textCo
 async function shows(page, step) {
   await page.waitForFunction((n) => document.querySelector('.guide-ways [aria-current=step]')?.textContent === String(n), step);
   await idle(page);
-  await page.waitForFunction(() => document.querySelector('.guide-words').textContent !== '');
+  await page.waitForFunction(() => /[^…]$/.test(document.querySelector('.guide-words').textContent)); // no picture is being made
   await idle(page);
   assert.equal(await veil(page), '');
   assert.equal(await page.locator('#status.wrong').count(), 0, await page.locator('#status').textContent());
@@ -469,7 +469,7 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     await shows(page, 4);
     await page.evaluate(() => (window.sapwood.scene.working = true)); // what comes next waits
     await page.keyboard.press('ArrowRight');
-    await page.waitForFunction(() => document.querySelector('.guide-words').textContent);
+    await page.waitForFunction(() => /[^…]$/.test(document.querySelector('.guide-words').textContent));
     assert.match(await words(page), /^The first pass looks as far as 40\.0 cm\.$/);
     assert.equal((await facts(page)).Changed, '–');
   });
@@ -529,31 +529,6 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     assert.deepEqual(await page.evaluate(() => [window.sapwood.values.size, window.sapwood.values.step]), ['16', 15]);
   });
 
-  inTab('digits lead to steps, as the help says, and nothing of the page is done below a story', 'voronoi', { values: { explain: 1 } }, async (page) => {
-    await page.waitForSelector('.guide');
-    await shows(page, 1);
-    for (const [on, key, step] of [['canvas', '4', 4], ['h2', '2', 2], ['h2', '6', 2], ['canvas', '5', 5]]) {
-      await page.locator(on === 'canvas' ? 'canvas' : '.guide h2').press(key);
-      await shows(page, step);
-    }
-    assert.equal(await page.evaluate(() => window.sapwood.scene.name), 'voronoi');
-    for (const key of ['p', 'e']) await page.keyboard.press(key);
-    await shows(page, 5);
-    assert.equal(await page.evaluate(() => window.sapwood.paused), true);
-    const help = async () => {
-      await page.keyboard.press('?');
-      const rows = await page.locator('#keys tr').allTextContents();
-      await page.keyboard.press('Escape');
-      return rows;
-    };
-    const [first, ...others] = await help();
-    assert.equal(first, '1 … 5a step');
-    assert.ok(!others.some((row) => /scene|save|verify/.test(row)), others.join());
-    await page.keyboard.press('Escape');
-    await page.waitForSelector('.guide', { state: 'detached' });
-    assert.ok((await help()).includes('1 … 6choose a scene'));
-  });
-
   inTab('back leaves the story, then the scene, and forward leads there again', 'compaction', {}, async (page) => {
     const told = (step) => page.waitForFunction((n) => (document.querySelector('.guide-ways [aria-current=step]')?.textContent ?? '') === n, step);
     await idle(page);
@@ -587,6 +562,55 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
     await page.waitForFunction(() => window.sapwood.scene.name === 'compaction');
     await idle(page);
   });
+
+  inTab('digits lead to steps, as the help says, and nothing of the page is done below a story', 'voronoi', { values: { explain: 1 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await shows(page, 1);
+    for (const [on, key, step] of [['canvas', '4', 4], ['h2', '2', 2], ['h2', '6', 2], ['canvas', '5', 5]]) {
+      await page.locator(on === 'canvas' ? 'canvas' : '.guide h2').press(key);
+      await shows(page, step);
+    }
+    assert.equal(await page.evaluate(() => window.sapwood.scene.name), 'voronoi');
+    for (const key of ['p', 'e']) await page.keyboard.press(key);
+    await shows(page, 5);
+    assert.equal(await page.evaluate(() => window.sapwood.paused), true);
+    const help = async () => {
+      await page.keyboard.press('?');
+      const rows = await page.locator('#keys tr').allTextContents();
+      await page.keyboard.press('Escape');
+      return rows;
+    };
+    const [first, ...others] = await help();
+    assert.equal(first, '1 … 5a step');
+    assert.ok(!others.some((row) => /scene|save|verify/.test(row)), others.join());
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.guide', { state: 'detached' });
+    assert.ok((await help()).includes('1 … 6choose a scene'));
+  });
+
+  for (const scene of ['rays', 'voronoi'])
+    inTab(`${scene}: there are words before there is a picture, on the screen`, scene, { values: { ...(scene === 'voronoi' && { motion: 0 }) } }, async (page) => {
+      await page.waitForFunction(() => window.sapwood?.running);
+      await idle(page);
+      await page.evaluate(() => {
+        const { scene: drawn } = window.sapwood;
+        const { frame } = drawn;
+        window.draw = () => delete drawn.frame && window.sapwood.redraw();
+        drawn.frame = function () { // a picture that takes its time
+          window.painted ??= window.shown ?? false;
+          return document.querySelector('.guide') ? true : frame.apply(this, arguments);
+        };
+        new MutationObserver(() => document.querySelector('.guide') && requestAnimationFrame(() => requestAnimationFrame(() => (window.shown = true))))
+          .observe(document.querySelector('aside'), { childList: true });
+        document.getElementById('explain').click();
+      });
+      await page.waitForFunction(() => window.painted !== undefined);
+      assert.equal(await page.evaluate(() => window.painted), true, 'the panel is painted ahead of what holds the browser up');
+      assert.match(await words(page), scene === 'rays' ? /^This pixel’s ray meets triangle .* The picture is being made …$/ : /^The picture is being made …$/);
+      await page.evaluate(() => window.draw());
+      await shows(page, 1);
+      assert.match(await words(page), scene === 'rays' ? /^This pixel’s ray meets triangle .* again\.$/ : /^Site \d+ is nearest/);
+    });
 
   inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {
     const at = () => page.locator('#guide-moment').inputValue().then(Number);

@@ -57,7 +57,7 @@ const controls: readonly Control[] = [
   { kind: 'hidden', id: 'eye', initial: '' }, // of who flies
 ];
 
-class Rays implements Scene {
+export class Rays implements Scene {
   readonly name = 'rays';
   readonly title = 'Rays';
   readonly about = 'Every pixel sends rays through a k‑d tree over the triangles of a mesh, in a fragment shader: to the surface that it shows, from there to the lamp, and on to what is reflected. The mesh moves, and for every picture the tree is built anew in the background.';
@@ -76,7 +76,7 @@ class Rays implements Scene {
   private host!: Host;
   private width = 1;
   private height = 1;
-  private triangles = 0; // of the mesh in the context
+  triangles = 0; // of the mesh in the context
   private made = false; // the worker has a mesh
   private file = ''; // whose mesh it is; '': the built-in one
   private cut = 0; // triangles that were asked of that
@@ -274,11 +274,11 @@ class Rays implements Scene {
     if (this.flies()) this.report(); // no more
     this.host.set('move', 'orbit');
     this.host.set('eye', '');
+    this.host.set('clip', 0);
     this.look(0.5, 0.3, this.file ? 1 : 1.35);
   }
 
   private look(yaw: number, pitch: number, zoom: number): void {
-    this.host.set('clip', 0);
     const round = (v: number): number => Number(v.toFixed(4));
     const turn = 2 * Math.PI;
     this.host.set('yaw', round(((yaw % turn) + turn) % turn));
@@ -345,7 +345,7 @@ class Rays implements Scene {
   // ---- Pictures
 
   // Where it is seen from, and how, to C.
-  private aim(): void {
+  aim(): void {
     const { module, values } = this.host;
     const number = (id: string): number => values[id] as number;
     module._rays_look!(this.width, this.height, number('yaw'), number('pitch'), number('zoom'), this.file && values['up'] === 'z' ? 2 : 1);

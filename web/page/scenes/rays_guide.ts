@@ -3,6 +3,7 @@ import { raysCamera, raysCompared, raysNote, raysNoteKind, raysTell, raysTold } 
 import { named, placed, stride } from '../shell/named.js';
 import { rows, shape, type Point, type Stage, type Story, type Told } from '../shell/story.js';
 import { count, milliseconds, plural } from '../shell/words.js';
+import type { Rays } from './rays.js';
 
 type Note = Record<keyof typeof raysNote, number>;
 type Place = readonly [number, number, number];
@@ -184,6 +185,11 @@ export function raysStory(stage: Stage): Story {
       if (stage.values['yaw'] !== yaw) stage.put('yaw', yaw);
       if (stage.values['zoom'] !== zoom) stage.put('zoom', zoom);
       if (stage.values['view'] !== view) stage.put('view', view);
+    },
+    ahead() {
+      const scene = stage.scene as Rays;
+      scene.aim();
+      return scene.triangles > 0;
     },
     // A pixel that shows the mesh, as near the middle as may be.
     start() {

@@ -16,6 +16,7 @@ import { voronoiStory } from '../scenes/voronoi_guide.js';
 const stories: Record<string, (stage: Stage) => Story> = {
   cloud: cloudStory, compaction: compactionStory, isosurface: isosurfaceStory, photons: photonsStory, rays: raysStory, voronoi: voronoiStory,
 };
+const MAKING = 'The picture is being made …';
 const BY = 12; // CSS pixels that an arrow moves the pointer
 
 // What a scene's story knows of a place of the free picture.
@@ -40,6 +41,7 @@ export class Guide {
   private wanted: number | undefined; // the moment to begin with, once it is known how many there are
   private at: Point = { x: 0, y: 0 };
   private placed = false; // the pointer
+  private making = true; // the step's first picture
 
   // How a scene that has not started is set for its story.
   static settings(stage: Stage, scene: string): Values {
@@ -115,13 +117,26 @@ export class Guide {
     this.dots.forEach((dot, i) => (i === to ? dot.setAttribute('aria-current', 'step') : dot.removeAttribute('aria-current')));
     this.wanted = this.still ? Infinity : 0; // without motion all of it, from which the slider leads back
     this.telling.clear();
+    this.telling.words.textContent = MAKING;
+    this.making = true;
     this.stage.seen(to);
     this.story.enter?.(to);
+    this.arrived();
     this.stage.redraw();
+  }
+
+  // What the picture will show may be there: what needs no more is told.
+  arrived(): void {
+    if (this.making && this.story.ahead?.()) this.tell();
   }
 
   // A picture is finished: what is told of it is asked for anew.
   drawn(): void {
+    this.making = false;
+    this.tell();
+  }
+
+  private tell(): void {
     const { width, height } = this.stage.canvas;
     const { story } = this;
     try {
@@ -129,7 +144,7 @@ export class Guide {
         const at = story.start ? story.start() : { x: width / 2, y: height / 2 };
         if (!at) return;
         this.at = at;
-        this.placed = true;
+        this.placed = !this.making; // the canvas may become another size
       }
     } catch (error) {
       this.stage.fail(error);
@@ -142,7 +157,10 @@ export class Guide {
     const { story, step, telling } = this;
     try {
       if (!story.ask(step, this.at)) return telling.hold();
-      telling.begin(story.moments(step), this.wanted ?? telling.moment, (moment) => story.show(step, moment, telling.over, telling.figure));
+      telling.begin(story.moments(step), this.wanted ?? telling.moment, (moment) => {
+        const told = story.show(step, moment, telling.over, telling.figure);
+        return this.making ? { ...told, words: `${told.words} ${MAKING}` } : told;
+      });
       const plays = this.wanted === 0 && telling.most > 0;
       this.wanted = undefined;
       if (plays) telling.run();
@@ -156,6 +174,7 @@ export class Guide {
 
   private point(x: number, y: number): void {
     const { width, height } = this.stage.canvas;
+    this.placed = true;
     this.at = { x: Math.min(width - 1, Math.max(0, x)), y: Math.min(height - 1, Math.max(0, y)) };
     this.telling.halt();
     this.wanted = this.telling.moment >= this.telling.most ? Infinity : this.wanted; // who looks at the end goes on doing so

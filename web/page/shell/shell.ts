@@ -88,6 +88,7 @@ export class Shell implements Host, Stage {
   private asked = 0; // the start at which it was asked for
   private turns = 0; // of go()
   private free = ''; // the address of the picture from which the story was opened
+  private unseen = false; // a story's panel is not yet on the screen, and a picture may hold the browser up for long
   private readonly place = $('canvas-place');
   private readonly display = new Display();
 
@@ -419,6 +420,7 @@ export class Shell implements Host, Stage {
   upload<T>(work: () => T): T {
     const begun = performance.now();
     const result = work();
+    this.guide?.arrived();
     if ('fenceSync' in this.gl) {
       this.uploads.push({ fence: this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0), begun });
       this.gl.flush();
@@ -452,6 +454,7 @@ export class Shell implements Host, Stage {
       const opened = !readAddress(location.hash).values[STORY];
       if (opened) history.replaceState(history.state, '', this.free);
       this.guide = new guide.Guide(this, from, before);
+      this.unseen = true;
       if (opened) history.pushState(STORY, '', this.address()); // the browser's Back leaves it
     } catch {
       this.fail(new SceneError('The explanation could not be loaded.'));
@@ -680,6 +683,11 @@ export class Shell implements Host, Stage {
   }
 
   private tick(now: number): void {
+    if (this.unseen) {
+      this.unseen = false;
+      requestAnimationFrame(() => this.ask());
+      return;
+    }
     const moving = this.running && this.scene.animated && !this.paused && this.scene.animate !== undefined;
     if (moving) this.seconds += Math.min(0.1, Math.max(0, (now - this.lastTick) / 1000));
     this.lastTick = now;

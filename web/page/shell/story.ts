@@ -48,6 +48,7 @@ export interface Story {
   // Draws over the picture, in CSS pixels, and into the panel.
   show(step: number, moment: number, over: SVGSVGElement, figure: SVGSVGElement): Told;
   enter?(step: number): void; // ahead of the step's first picture
+  ahead?(): boolean; // what is told needs no picture: ask() and start() may be called at once
   start?(): Point | undefined; // where the pointer is first (undefined: it is too early to say); without it in the middle
 }
 
