@@ -612,6 +612,16 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
       assert.match(await words(page), scene === 'rays' ? /^This pixel’s ray meets triangle .* again\.$/ : /^Site \d+ is nearest/);
     });
 
+  inTab('a curve of one value is a point', 'photons', { values: { explain: 5 } }, async (page) => {
+    await page.waitForSelector('.guide');
+    await page.waitForFunction(() => document.querySelector('.guide-figure .curve')?.getAttribute('points').split(' ').length === 1);
+    const [point, [x, y]] = await page.evaluate(() => {
+      const dot = document.querySelector('.guide-figure circle').getBBox();
+      return [[dot.x + dot.width / 2, dot.y + dot.height / 2, dot.width], document.querySelector('.guide-figure .curve').getAttribute('points').split(',').map(Number)];
+    });
+    assert.ok(Math.abs(point[0] - x) < 0.1 && Math.abs(point[1] - y) < 0.1 && point[2] >= 5, `${point}, ${x} ${y}`);
+  });
+
   inTab('where motion is welcome the moments of a step play, and stop when asked', 'voronoi', { motion: 'no-preference', values: { explain: 2 } }, async (page) => {
     const at = () => page.locator('#guide-moment').inputValue().then(Number);
     await page.waitForFunction(() => Number(document.querySelector('#guide-moment')?.value) > 2);

@@ -69,11 +69,14 @@ export function shape(into: Element, tag: string, attributes: Record<string, str
 // A curve of values by step, as far as they are known, over so many steps.
 export function chart(figure: SVGElement, values: readonly number[], steps: number, label: string): void {
   const known = values.map((value, step) => ({ step, value })).filter(({ value }) => value !== undefined);
-  const most = Math.max(...known.map(({ value }) => value));
+  const most = Math.max(...known.map(({ value }) => value)) || 1;
+  const places = known.map(({ step, value }) => [(step / steps) * 290 + 5, 110 - (value / most) * 100] as const);
+  const [cx, cy] = places.at(-1)!;
   figure.setAttribute('viewBox', '0 0 300 120');
   figure.setAttribute('aria-label', label);
   shape(figure, 'line', { class: 'edge', x1: 0, y1: 110, x2: 300, y2: 110 });
-  shape(figure, 'polyline', { class: 'curve', points: known.map(({ step, value }) => `${((step / steps) * 290 + 5).toFixed(1)},${(110 - (value / most) * 100).toFixed(1)}`).join(' ') });
+  shape(figure, 'polyline', { class: 'curve', points: places.map((place) => place.map((v) => v.toFixed(1)).join()).join(' ') });
+  shape(figure, 'circle', { class: 'lit', cx, cy, r: 3 }); // one value alone is no line
 }
 
 // Rows of numbers that a job gave, by name.
