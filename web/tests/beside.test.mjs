@@ -77,12 +77,13 @@ async function isTheWalk(page) {
   }
   if (of.sites > 5) assert.ok(shown.at(-1).cut.length > 0, 'pruned boxes are greyed');
   assert.match(await words(page), new RegExp(`site ${inWords(of.id)} is the nearest\\.$`));
-  assert.equal((await facts(page))['Nodes of this search'], inWords(of.nodes));
+  assert.equal((await facts(page))['Leaves of this search'], inWords(of.leaves));
   assert.equal(of.nodes, notes.filter(({ kind }) => kind === back).length);
   const mean = (await call(page, 'voronoi_mean', [])).numbers;
-  const [stackless, stack] = [0, 1].map((i) => mean[i * Object.keys(fields.voronoiMean).length + fields.voronoiMean.nodes].toFixed(1));
+  const [stackless, stack] = [0, 1].map((i) => mean[i * Object.keys(fields.voronoiMean).length + fields.voronoiMean.leaves]);
   const note = await page.locator('.beside > p').last().textContent();
-  assert.ok(note.includes(`looks at ${stackless} nodes without a stack, at ${stack} with one.`), note);
+  assert.ok(note.includes(` ${stackless.toFixed(1)} leaves are searched without a stack, ${stack.toFixed(1)} with one.`), note);
+  assert.ok(stack <= stackless, 'who knows more searches no more leaves');
   return { of, notes };
 }
 

@@ -13,7 +13,7 @@ const OFTEN = 250; // milliseconds from one search to the next beside sites that
 const DRAWN = 5; // levels of planes in the drawn tree
 const [WIDE, HIGH, TOP] = [300, 26, 10]; // of the drawn tree, a level of it, and what is above it
 
-const STACKS = 'A stack keeps each other side with its distance. Without one a bit a level does, and the distance is computed on the way back; both find the same sites.';
+const STACKS = 'A stack keeps how far the cell of each other side is. Without one a bit does, and the way back knows the distance of the last plane alone, which may be less: some more leaves are searched. Both find the same sites.';
 
 const binary = (node: number): string => `${node} (${node.toString(2)})`;
 const length = (value: number): string => value.toPrecision(3);
@@ -220,7 +220,7 @@ export function voronoiStory(stage: Stage): Story {
       words: `The shader looked at ${plural(told.pictureNodes, 'node')} for this pixel, as the walk told before did; that makes ` +
         `${plural(told.points, 'distance')} in ${plural(told.leaves, 'leaf', 'leaves')}; the brighter a pixel, the more nodes. ${STACKS}`,
       facts: [['Distances, the straight way', count(told.sites)], ['Distances, on average', stackless!.points.toFixed(1)],
-        ['Nodes without a stack, on average', stackless!.nodes.toFixed(1)], ['Nodes with one, on average', stack!.nodes.toFixed(1)]],
+        ['Leaves without a stack, on average', stackless!.leaves.toFixed(1)], ['Leaves with one, on average', stack!.leaves.toFixed(1)]],
     };
   }
 
@@ -261,9 +261,9 @@ export function voronoiStory(stage: Stage): Story {
     moments: () => notes.length,
     show(moment, over, figure) {
       const { words, facts: known } = showWalk(moment, over, figure);
-      return { words, facts: [...known, ['Nodes of this search', count(told.nodes)]] };
+      return { words, facts: [...known, ['Leaves of this search', count(told.leaves)]] };
     },
-    note: () => `On average over this picture a search looks at ${means[0]!.nodes.toFixed(1)} nodes without a stack, at ${means[1]!.nodes.toFixed(1)} with one. ${STACKS}`,
+    note: () => `On average over this picture ${means[0]!.leaves.toFixed(1)} leaves are searched without a stack, ${means[1]!.leaves.toFixed(1)} with one. ${STACKS}`,
   };
 
   return {
