@@ -5,6 +5,7 @@ uniform vec3 ink;
 uniform vec3 accent;
 uniform int colors;
 uniform float dark;
+uniform float inside; // how faint points are that are seen from behind
 flat in vec3 axis;
 flat in float worth;
 flat in float moves;
@@ -50,7 +51,6 @@ void main() {
     float lit = max(dot(facing, light), 0.0);
     float edge = smoothstep(0.7, 1.0, away);
     vec3 shade = body() * (0.42 + 0.58 * lit) * (1.0 - 0.22 * edge);
-    // The inside of a body, which shows between its points, is faint.
-    color = vec4(mix(with_distance(shade), paper, 0.72 * turned), whole);
+    color = vec4(mix(with_distance(shade), paper, inside * turned), whole);
 }
 #endif

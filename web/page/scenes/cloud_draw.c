@@ -81,6 +81,14 @@ PAGE_EXPORT sap_status job_cloud_put(page_job* job) {
                : SAP_OK;
 }
 
+// Few points are as far apart as the scan is long, and would be discs that hide one another.
+static double drawn_spacing(void) {
+    double side = 0;
+    for (int a = 0; a < 3; a++) side = fmax(side, (double)(scene.space.to[a] - scene.space.from[a]));
+    return fmin(scene.spacing, 0.08 * side);
+}
+static bool are_few(void) { return drawn_spacing() < scene.spacing; }
+
 static void use(int pass, double size) {
     const GLuint program = scene.program[pass];
     const page_space* s = &scene.space;
@@ -100,17 +108,12 @@ static void use(int pass, double size) {
     glUniform1i(page_uniform(program, "colors"), scene.colors);
     glUniform1f(page_uniform(program, "dark"), scene.dark ? 1 : 0);
     glUniform1f(page_uniform(program, "least"), s->fine ? 0.1f : 0.5f);
+    // The inside of a body shows between its points; a few points are none.
+    glUniform1f(page_uniform(program, "inside"), are_few() ? 0 : 0.72f);
     glUniform3fv(page_uniform(program, "paper"), 1, page_colors[PAGE_COLOR_PAPER]);
     glUniform3fv(page_uniform(program, "ink"), 1, page_colors[PAGE_COLOR_INK]);
     glUniform3fv(page_uniform(program, "accent"), 1, page_colors[PAGE_COLOR_ACCENT]);
     glBindVertexArray(scene.arrays[pass]);
-}
-
-// Few points are as far apart as the scan is long, and would be discs that hide one another.
-static double drawn_spacing(void) {
-    double side = 0;
-    for (int a = 0; a < 3; a++) side = fmax(side, (double)(scene.space.to[a] - scene.space.from[a]));
-    return fmin(scene.spacing, 0.08 * side);
 }
 
 // How points look: a disc's radius in spacings, a cloud_color, whether the paper is dark.
@@ -123,7 +126,7 @@ PAGE_EXPORT void cloud_show(double disc, int colors, int dark) {
 // Begins a picture, multisampled if it is to be fine.
 PAGE_EXPORT void cloud_begin(int width, int height, double yaw, double pitch, double zoom, double shift_x,
                              double shift_y, int fine) {
-    const page_view view = {yaw, pitch, zoom, shift_x, shift_y};
+    const page_view view = {yaw, pitch, are_few() ? 0.7 * zoom : zoom, shift_x, shift_y}; // corners hold some of a few
     scene.next = 0;
     if (start()) (void)page_space_begin(&scene.space, width, height, &view, fine != 0);
 }
