@@ -120,6 +120,7 @@ static inline void compare_pieces(const sap_cluster_tree* a, const sap_cluster_t
     CHECK_STATUS(sap_cluster_fetch_ids(b), SAP_OK);
     int64_t* ids = malloc(((size_t)a->count_here + 1) * sizeof *ids);
     int64_t first = 0;
+    CHECK_STATUS(sap_cluster_find_places(a), SAP_OK);
     sap_cluster_list(a, ids, NULL);
     for (int32_t i = 0; i < a->piece_count; first += a->pieces[i++].count) {
         const sap_cluster_piece *x = &a->pieces[i], *y = &b->pieces[i];

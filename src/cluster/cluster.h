@@ -8,7 +8,8 @@
 // A subtree of the one tree that this rank holds.
 typedef struct sap_cluster_piece {
     sap_tree* tree;  // a slice; its leaves hold places: numbers of points in the order of global ids …
-    int32_t* places; // … or, not NULL, global ids, and here, [slots], are the places; in the memory of `ids`
+    bool by_id;      // … or global ids
+    int32_t* places; // by_id: the places, [slots], in the memory of `ids`, once they were asked for; else NULL
     int64_t* ids;    // global ones, [count], ascending, if `first` is -1; on a device unknown until the
                      // host needs them
     int64_t* there;  // the same in the memory of the device, or NULL
@@ -25,8 +26,9 @@ typedef struct sap_cluster_piece {
 static inline int64_t sap_cluster_name(const sap_cluster_piece* piece, int32_t held) {
     return piece->first < 0 ? piece->ids[held] : piece->first + held;
 }
-// The place of the point in slot i of a leaf, which holds `held`.
+// The place of the point in slot i of a leaf, which holds `held`. Places were found.
 static inline int32_t sap_cluster_place(const sap_cluster_piece* piece, int64_t leaf, int32_t i, int32_t held) {
+    SAP_ASSERT(!piece->by_id || piece->places);
     return piece->places ? piece->places[leaf * piece->tree->shape.stride + i] : held;
 }
 
@@ -73,6 +75,17 @@ bool sap_cluster_make_lists(sap_cluster_tree* tree, const sap_cut* cut);
 // ---- cluster/move.c: sends each rank's points where they belong, and builds this rank's subtrees.
 sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut);
 
+// ---- cluster/order.c
+typedef struct sap_listed {
+    int64_t id;
+    const void* at;
+} sap_listed;
+// Orders a list by its ids, of equal ones by what comes first: digit by digit, but those that all have. The result is in
+// either array.
+sap_listed* sap_cluster_sort(sap_listed* list, sap_listed* other, int64_t count);
+// Finds the places of points whose ids the leaves hold, unless it was done before. Who only searches needs none.
+sap_status sap_cluster_find_places(const sap_cluster_tree* tree);
+
 // ---- cluster/move_share.c: the same for points on a device, once the ranks know how many there are to move.
 typedef struct sap_moving_share {
     sap_cluster_tree* tree;
@@ -91,7 +104,8 @@ sap_status sap_cluster_fetch_ids(const sap_cluster_tree* tree);
 sap_status sap_cluster_nearest_there(const sap_cluster_tree* tree, const sap_rows* queries, int32_t real_bits,
                                      const sap_search* search, int64_t* ids, void* distance2);
 
-// ---- cluster/held.c: the points held, subtree by subtree, in the order of ids within each. Either array may be NULL.
+// ---- cluster/held.c: the points held, subtree by subtree, in the order of ids within each. Either array may be NULL. Places
+// were found.
 void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char* coords);
 
 // ---- cluster/top.c

@@ -25,8 +25,9 @@ static sap_status give_points(const sap_cluster_tree* tree, int32_t real_bits, i
     if (tree->real_bits != real_bits)
         return sap_fail(tree->device, SAP_ERROR_ARGUMENT, "coords: the tree holds %d-bit points", (int)tree->real_bits);
     if (tree->device->rooms.cluster) return tree->device->rooms.cluster->points(tree, ids, coords);
-    sap_cluster_list(tree, ids, coords);
-    return SAP_OK;
+    const sap_status status = sap_cluster_find_places(tree);
+    if (status == SAP_OK) sap_cluster_list(tree, ids, coords);
+    return status;
 }
 
 sap_status sap_cluster_points(const sap_cluster_tree* tree, int64_t* ids, float* coords) {

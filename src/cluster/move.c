@@ -2,14 +2,10 @@
 #include "base/assert.h"
 #include "base/team.h"
 #include "cluster/cluster.h"
+#include "tree/balanced/filled.h"
 #include <string.h>
 
-enum {
-    PACKED_AT_ONCE = 8192, // points, by a thread
-    NAMED_AT_ONCE = 1024,  // leaves
-    AHEAD = 8,             // leaves, of which memory is asked for the ids
-    LINE = 16              // ids in a line of it
-};
+enum { PACKED_AT_ONCE = 8192 }; // points, by a thread
 
 // One exchange of points: how many go where, and what goes.
 typedef struct moving {
@@ -110,11 +106,6 @@ static sap_status exchange_points(moving* m) {
 
 // ---- One subtree's points in the order of their ids
 
-typedef struct arrival {
-    int64_t id;
-    const unsigned char* point;
-} arrival;
-
 // What there is for a subtree from one rank: `rows` of this one's, or what came from another.
 typedef struct part {
     const int32_t* rows;
@@ -135,144 +126,133 @@ static part next_part(const moving* m, int32_t i, int32_t rank, const unsigned c
     return p;
 }
 
-// Whether the ids, which are copied, ascend.
-static bool copy_ids(const moving* m, int32_t i, int64_t* ids) {
-    const unsigned char* at = m->in;
-    int64_t count = 0;
+// What a subtree is built over.
+typedef struct gathering {
+    const moving* m;
+    int32_t piece;          // of this rank
+    int64_t* ids;           // that are looked up by places; NULL: leaves hold ids
+    const sap_listed* list; // in the order of ids; NULL: points come in it
+    const sap_columns* columns;
+    int64_t end; // one above the largest id
+} gathering;
+
+// Some of these points: at rows of this rank, from another one, or in the list.
+typedef struct filling {
+    const gathering* g;
+    part from;
+    int64_t first; // place
+} filling;
+
+static int64_t sent_id(const part* p, int64_t n) {
+    int64_t id;
+    memcpy(&id, p->ids + (size_t)n * sizeof id, sizeof id);
+    return id;
+}
+
+// Whether ids ascend as points come, and no two are the same.
+static bool is_in_order(const gathering* g) {
+    const unsigned char* at = g->m->in;
+    int64_t last = -1;
     bool ascends = true;
-    for (int32_t r = 0; r < m->tree->comm->size; r++) {
-        const part p = next_part(m, i, r, &at);
-        if (p.rows)
-            for (int64_t n = 0; n < p.count; n++) ids[count + n] = id_of(m, p.rows[n]);
-        else if (p.count)
-            memcpy(ids + count, p.ids, (size_t)p.count * sizeof *ids);
-        for (int64_t n = count; n < count + p.count && ascends; n++) ascends = !n || ids[n - 1] <= ids[n];
-        count += p.count;
+    if (!g->m->cut->ids) return true; // as ranks and rows do
+    for (int32_t r = 0; r < g->m->tree->comm->size; r++) {
+        const part p = next_part(g->m, g->piece, r, &at);
+        for (int64_t n = 0; n < p.count; n++) {
+            const int64_t id = p.rows ? g->m->cut->ids[p.rows[n]] : sent_id(&p, n);
+            ascends &= last < id;
+            last = id;
+        }
     }
     return ascends;
 }
 
-static void copy_coords(const moving* m, int32_t i, unsigned char* coords) {
-    const unsigned char* at = m->in;
-    for (int32_t r = 0; r < m->tree->comm->size; r++) {
-        const part p = next_part(m, i, r, &at);
-        const size_t bytes = (size_t)p.count * m->width;
-        for (int64_t n = 0; n < p.count && p.rows; n++)
-            copy_point(m, coords + (size_t)n * m->width, point_of(m, p.rows[n]));
-        if (p.count && !p.rows) memcpy(coords, p.coords, bytes);
-        coords += bytes;
-    }
-}
-
-static void list_arrivals(const moving* m, int32_t i, const int64_t* ids, arrival* list) {
-    const unsigned char* at = m->in;
-    for (int32_t r = 0; r < m->tree->comm->size; r++) {
-        const part p = next_part(m, i, r, &at);
-        for (int64_t n = 0; n < p.count; n++)
-            *list++ = (arrival){*ids++, p.rows ? point_of(m, p.rows[n]) : p.coords + (size_t)n * m->width};
-    }
-}
-
-enum { DIGIT = 11, DIGITS = 1 << DIGIT };
-
-// Orders a list by its ids, of equal ones by what comes first: digit by digit, but those that all have. The result is in
-// either array.
-static arrival* sort_arrivals(arrival* list, arrival* other, int64_t count) {
-    uint64_t differ = 0;
-    for (int64_t i = 1; i < count; i++) differ |= (uint64_t)(list[i].id ^ list[0].id);
-    for (int shift = 0; shift < 63; shift += DIGIT) {
-        int64_t starts[DIGITS] = {0}, at = 0;
-        if (!(differ >> shift & (DIGITS - 1))) continue;
-        for (int64_t i = 0; i < count; i++) starts[list[i].id >> shift & (DIGITS - 1)]++;
-        for (int d = 0; d < DIGITS; d++) {
-            const int64_t here = starts[d];
-            starts[d] = at;
-            at += here;
+static void list_arrivals(const gathering* g, sap_listed* list) {
+    const unsigned char* at = g->m->in;
+    for (int32_t r = 0; r < g->m->tree->comm->size; r++) {
+        const part p = next_part(g->m, g->piece, r, &at);
+        for (int64_t n = 0; n < p.count; n++) {
+            const int64_t id = p.rows ? id_of(g->m, p.rows[n]) : sent_id(&p, n);
+            *list++ = (sap_listed){id, p.rows ? point_of(g->m, p.rows[n]) : p.coords + (size_t)n * g->m->width};
         }
-        for (int64_t i = 0; i < count; i++) other[starts[list[i].id >> shift & (DIGITS - 1)]++] = list[i];
-        arrival* sorted = other;
-        other = list;
-        list = sorted;
     }
-    return list;
 }
 
-// The coordinates, and the ids in their order, which is that of arrival as a rule.
-static bool order_points(const moving* m, int32_t i, int64_t count, int64_t* ids, sap_scratch* coords) {
-    sap_device* device = m->tree->device;
-    const size_t coords_bytes = (size_t)count * m->width, list_bytes = (size_t)count * sizeof(arrival);
-    sap_scratch list = {NULL, 0};
-    if (copy_ids(m, i, ids)) {
-        if (!sap_scratch_take(device, coords_bytes + 1, coords)) return false;
-        copy_coords(m, i, coords->memory);
-        return true;
-    }
-    if (!sap_scratch_take(device, list_bytes, &list)) return false;
-    const bool taken = sap_scratch_take(device, list_bytes > coords_bytes ? list_bytes : coords_bytes, coords);
+// Where points do not come in the order of their ids, lists them in it; *same: whether some ids are the same.
+static bool list_in_order(gathering* g, int64_t count, sap_scratch* list, bool* same) {
+    sap_device* device = g->m->tree->device;
+    const size_t bytes = (size_t)count * sizeof(sap_listed);
+    sap_scratch other = {NULL, 0};
+    *same = false;
+    if (is_in_order(g)) return true;
+    const bool taken = sap_scratch_take(device, bytes, list) && sap_scratch_take(device, bytes, &other);
     if (taken) {
-        arrival *in = (arrival*)(void*)list.memory, *other = (arrival*)(void*)coords->memory;
-        list_arrivals(m, i, ids, in);
-        const arrival* sorted = sort_arrivals(in, other, count);
-        if (sorted != in) memcpy(in, sorted, list_bytes);
-        for (int64_t p = 0; p < count; p++) {
-            ids[p] = in[p].id;
-            memcpy(coords->memory + (size_t)p * m->width, in[p].point, m->width);
-        }
+        sap_listed* in = (sap_listed*)(void*)list->memory;
+        list_arrivals(g, in);
+        const sap_listed* sorted = sap_cluster_sort(in, (sap_listed*)(void*)other.memory, count);
+        if (sorted != in) memcpy(in, sorted, bytes);
+        for (int64_t p = 1; p < count; p++) *same = *same || in[p].id == in[p - 1].id;
+        g->list = in;
     }
-    sap_scratch_give(device, &list);
+    sap_scratch_give(device, &other);
     return taken;
 }
 
-typedef struct naming {
-    const sap_tree* tree;
-    const int64_t* ids; // by place
-    int32_t* places;
-} naming;
+// Minus zero becomes zero, as the builder wants it.
+#define FILL(real)                                                                                                     \
+    static inline void fill_##real(const filling* f, int64_t from, int64_t to, const int32_t dims) {                   \
+        const sap_columns columns = *f->g->columns;                                                                    \
+        const sap_rows* given = f->g->m->cut->rows;                                                                    \
+        const sap_listed* list = f->g->list ? f->g->list + f->first : NULL;                                            \
+        const int32_t* rows = f->from.rows;                                                                            \
+        const real* coords = rows ? given->coords : (const void*)f->from.coords;                                       \
+        const int64_t stride = rows ? given->stride : dims;                                                            \
+        real* out = (real*)columns.coords + f->first;                                                                  \
+        for (int64_t p = from; p < to; p++) {                                                                          \
+            const real* x = list ? (const real*)(const void*)list[p].at : coords + (rows ? rows[p] : p) * stride;      \
+            for (int32_t a = 0; a < dims; a++) out[a * columns.pitch + p] = x[a] + 0;                                  \
+        }                                                                                                              \
+    }
+FILL(float)
+FILL(double)
 
-// A leaf's ids.
-static int32_t* held_of(const sap_tree* tree, int64_t leaf) {
-    const sap_tree_shape* s = &tree->shape;
-    unsigned char* block = sap_block(tree, leaf * s->stride);
-    return (int32_t*)(void*)(block + (size_t)s->dims * (size_t)s->stride * sap_real_bytes(s));
+static void fill_ids(const filling* f, int64_t from, int64_t to) {
+    const gathering* g = f->g;
+    const sap_listed* list = g->list ? g->list + f->first : NULL;
+    int32_t* held = g->columns->ids + f->first;
+    for (int64_t p = from; p < to; p++) {
+        const int64_t id = list ? list[p].id : f->from.rows ? id_of(g->m, f->from.rows[p]) : sent_id(&f->from, p);
+        held[p] = (int32_t)(g->ids ? f->first + p : id);
+        if (g->ids) g->ids[f->first + p] = id;
+    }
 }
 
-static void name_leaves(void* context, int64_t from, int64_t to, int32_t worker) {
-    const naming* n = context;
-    const sap_tree_shape* s = &n->tree->shape;
+static void fill_range(void* context, int64_t from, int64_t to, int32_t worker) {
+    const filling* f = context;
+    const sap_rows* given = f->g->m->cut->rows;
     (void)worker;
-    for (int64_t leaf = from; leaf < to; leaf++) {
-        int32_t *held = held_of(n->tree, leaf), *later = held_of(n->tree, leaf + AHEAD < to ? leaf + AHEAD : leaf);
-        int32_t* places = n->places + leaf * s->stride;
-        const int64_t count = sap_leaf_rank(s, leaf + 1) - sap_leaf_rank(s, leaf);
-        for (int32_t i = 0; i < s->stride; i += LINE) __builtin_prefetch(&later[i], 1); // too far apart to be foreseen
-        for (int64_t i = 0; i < count; i++) {
-            places[i] = held[i];
-            held[i] = (int32_t)n->ids[held[i]];
-        }
-    }
+    fill_ids(f, from, to);
+    if (given->real_bits == 64)
+        fill_double(f, from, to, given->dims);
+    else if (given->dims == 3)
+        fill_float(f, from, to, 3);
+    else
+        fill_float(f, from, to, given->dims);
 }
 
-// Puts global ids into a subtree's leaves: what a search finds has its name then, which would be looked up for each
-// neighbour, far from all else that is looked at. The places go to `spare`, then where the ids were.
-static bool name_points(sap_device* device, sap_cluster_piece* piece, sap_scratch* spare) {
-    sap_tree* tree = piece->tree;
-    const sap_tree_shape* s = &tree->shape;
-    const size_t bytes = (size_t)s->slots * sizeof(int32_t);
-    if (spare->bytes < bytes) sap_scratch_give(device, spare);
-    if (!spare->memory && !sap_scratch_take(device, bytes, spare)) return false;
-    const naming n = {tree, piece->ids, (int32_t*)(void*)spare->memory};
-    sap_team_loop(device->options.threads, s->leaves, NAMED_AT_ONCE, name_leaves, (void*)&n);
-    for (int32_t j = 0; j < s->levels; j++) {
-        int32_t* least = (int32_t*)(void*)(tree->arrays + s->min_id_at[j]);
-        for (int64_t i = 0; i < SAP_GROUP * sap_level_groups(s, j); i++)
-            if (least[i] != INT32_MAX) least[i] = (int32_t)piece->ids[least[i]];
+// Puts a subtree's points where it is built.
+static int64_t fill(void* context, const sap_columns* columns) {
+    gathering* g = context;
+    const moving* m = g->m;
+    const unsigned char* at = m->in;
+    filling f = {.g = g};
+    g->columns = columns;
+    for (int32_t r = 0; r < m->tree->comm->size; r++) {
+        f.from = next_part(m, g->piece, r, &at);
+        sap_team_loop(m->tree->device->options.threads, f.from.count, PACKED_AT_ONCE, fill_range, &f);
+        f.first += f.from.count;
     }
-    if (piece->count) tree->shape.source_count = piece->ids[piece->count - 1] + 1; // as verification expects of ids
-    if (!sap_cluster_make_ids(device, piece, s->slots / 2 + 1)) return false;
-    memcpy(piece->ids, spare->memory, bytes);
-    piece->places = (int32_t*)(void*)piece->ids;
-    piece->first = 0;
-    return true;
+    if (f.first) g->end = (int64_t)columns->ids[f.first - 1] + 1;
+    return f.first;
 }
 
 // Whether all global ids are such as leaves hold.
@@ -287,8 +267,8 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
     sap_tree_options options = tree->options;
     options.drop_nonfinite = false; // none is left
     const sap_slice slice = {tree->count, node->index << (tree->depth - node->depth), node->depth};
-    sap_scratch coords = {NULL, 0};
     piece->places = NULL;
+    piece->by_id = false;
     piece->first = -1;
     piece->count = count;
     piece->depth = node->depth;
@@ -301,14 +281,24 @@ static sap_status build_piece(moving* m, int32_t i, int64_t count) {
         piece->first = first_id(m);
         return sap_tree_rebuild_slice(tree->device, m->cut->rows, &options, &slice, &piece->tree);
     }
-    sap_status status = SAP_OK;
-    if (!sap_cluster_make_ids(tree->device, piece, count) || !order_points(m, i, count, piece->ids, &coords))
-        status = no_memory(m, count);
-    if (i + 1 == m->pieces) sap_scratch_give(tree->device, &m->arriving_points); // what is built now may lie there
-    const sap_rows rows = {coords.memory, count, tree->dims, tree->dims, tree->real_bits};
-    if (status == SAP_OK) status = sap_tree_rebuild_slice(tree->device, &rows, &options, &slice, &piece->tree);
-    if (status == SAP_OK && are_narrow(m) && !name_points(tree->device, piece, &coords)) status = no_memory(m, count);
-    sap_scratch_give(tree->device, &coords);
+    gathering g = {.m = m, .piece = i};
+    sap_scratch list = {NULL, 0};
+    bool same = false, fits = list_in_order(&g, count, &list, &same);
+    // Narrow ids go into leaves: what a search finds has its name then, which would be looked up for each neighbour, far from
+    // all else that is looked at.
+    piece->by_id = are_narrow(m) && !same;
+    if (piece->by_id) {
+        piece->first = 0;
+    } else {
+        fits = fits && sap_cluster_make_ids(tree->device, piece, count);
+        g.ids = piece->ids;
+    }
+    const sap_rows like = {NULL, count, tree->dims, tree->dims, tree->real_bits};
+    const sap_filler filler = {fill, &g};
+    sap_status status = fits ? SAP_OK : no_memory(m, count);
+    if (status == SAP_OK) status = sap_tree_fill_slice(tree->device, &like, &options, &slice, &filler, &piece->tree);
+    if (status == SAP_OK && piece->by_id) piece->tree->shape.source_count = g.end; // as verification expects of ids
+    sap_scratch_give(tree->device, &list);
     return status;
 }
 

@@ -93,6 +93,7 @@ static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, vo
     const sap_cluster_tree* tree = c->tree;
     sap_status status = check_queries(tree, &c->own);
     if (status == SAP_OK) status = check_search(tree->device, search, c->own.is_points);
+    if (status == SAP_OK && c->own.is_points) status = sap_cluster_find_places(tree);
     for (int32_t p = 0; p < tree->piece_count && status == SAP_OK; p++)
         if (tree->pieces[p].count) status = sap_walk_check_cpu(tree->pieces[p].tree, search->walk);
     if (status != SAP_OK) return status;

@@ -19,8 +19,9 @@ static sap_status take_points(const sap_cluster_tree* tree, sap_scratch* scratch
     *ids = (int64_t*)(void*)scratch->memory;
     *rows = (sap_rows){scratch->memory + names, tree->count_here, tree->dims, tree->dims, tree->real_bits};
     if (tree->device->rooms.cluster) return tree->device->rooms.cluster->points(tree, *ids, scratch->memory + names);
-    sap_cluster_list(tree, *ids, scratch->memory + names);
-    return SAP_OK;
+    const sap_status status = sap_cluster_find_places(tree);
+    if (status == SAP_OK) sap_cluster_list(tree, *ids, scratch->memory + names);
+    return status;
 }
 
 sap_status sap_cluster_pairs(const sap_cluster_tree* tree, double radius, sap_cluster_neighbors** found) {

@@ -1,5 +1,6 @@
 // The public functions that make, copy, describe and free trees: arguments are checked here, once for all processors.
 #include "device/reserved.h"
+#include "tree/balanced/filled.h"
 #include "tree/host_view.h"
 #include "tree/periods.h"
 #include "tree/queries.h"
@@ -72,6 +73,18 @@ sap_status sap_tree_rebuild_slice(sap_device* device, const sap_rows* points, co
     (*tree)->options = *complete;
     (*tree)->shape.slice = *slice;
     return build_arrays(*tree, points);
+}
+
+sap_status sap_tree_fill_slice(sap_device* device, const sap_rows* like, const sap_tree_options* complete,
+                               const sap_slice* slice, const sap_filler* filler, sap_tree** tree) {
+    SAP_ASSERT(device->table->kind == SAP_CPU && complete->split == SAP_SPLIT_MEDIAN);
+    if (!*tree) *tree = new_tree(device);
+    if (!*tree) return sap_fail(device, SAP_ERROR_MEMORY, "no memory for a tree");
+    (*tree)->options = *complete;
+    (*tree)->shape.slice = *slice;
+    (*tree)->shape.dims = like->dims;
+    (*tree)->shape.real_bits = like->real_bits;
+    return sap_tree_build_slice_filled_cpu(*tree, like->count, filler);
 }
 
 static sap_status build(sap_device* device, const sap_rows* points, const sap_tree_options* options, sap_tree** tree) {

@@ -259,9 +259,9 @@ static sap_status make_room(sap_tree* tree, const sap_tree_shape* shape) {
     return SAP_OK;
 }
 
-// Builds over rows, or over what `filler` puts into the columns: at most `count` points.
+// Builds over rows, or over what `filler` puts into the columns: at most `count` points, of a tree that may grow.
 static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const int32_t* keep, int64_t count,
-                                 const sap_filler* filler) {
+                                 const sap_filler* filler, bool grows) {
     sap_device* device = tree->device;
     sap_tree_shape shape = {.count = count,
                             .source_count = points->count,
@@ -293,7 +293,7 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
             filler->fill(filler->context, &(sap_columns){build.coords[0], build.ids[0], pitch});
         SAP_ASSERT(shape.count <= count);
         sap_shape_balanced(&shape, tree->options.leaf_size); // no larger than before
-        status = make_room(tree, &shape);
+        if (grows) status = make_room(tree, &shape);
     } else {
         status = load_all(&c, count);
     }
@@ -311,7 +311,12 @@ static sap_status build_balanced(sap_tree* tree, const sap_rows* points, const i
 
 sap_status sap_tree_build_filled_cpu(sap_tree* tree, int64_t most, const sap_filler* filler) {
     const sap_rows rows = {NULL, most, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
-    return build_balanced(tree, &rows, NULL, most, filler);
+    return build_balanced(tree, &rows, NULL, most, filler, true);
+}
+
+sap_status sap_tree_build_slice_filled_cpu(sap_tree* tree, int64_t count, const sap_filler* filler) {
+    const sap_rows rows = {NULL, count, tree->shape.dims, tree->shape.dims, tree->shape.real_bits};
+    return build_balanced(tree, &rows, NULL, count, filler, false);
 }
 
 static sap_status build_over(sap_tree* tree, const sap_rows* points) {
@@ -325,7 +330,7 @@ static sap_status build_over(sap_tree* tree, const sap_rows* points) {
     if (status == SAP_OK && tree->options.split != SAP_SPLIT_MEDIAN)
         status = sap_tree_build_explicit_cpu(tree, points, kept.rows, kept.count);
     else if (status == SAP_OK)
-        status = build_balanced(tree, points, kept.rows, kept.count, NULL);
+        status = build_balanced(tree, points, kept.rows, kept.count, NULL, false);
     if (status == SAP_OK) tree->shape.not_finite = kept.not_finite;
     sap_scratch_give(device, &kept.scratch);
     return status;

@@ -22,5 +22,11 @@ typedef struct sap_filler {
 // that leaves room to grow. The tree is as it was if this fails. The device must have no progress callback. Errors:
 // SAP_ERROR_MEMORY, SAP_ERROR_RANGE.
 sap_status sap_tree_build_filled_cpu(sap_tree* tree, int64_t most, const sap_filler* filler);
+// The same over `count` points, in memory for these, into a slice of a tree, which is set; the device may have a progress
+// callback. Further errors: SAP_ERROR_CANCELLED, which leaves the tree without points.
+sap_status sap_tree_build_slice_filled_cpu(sap_tree* tree, int64_t count, const sap_filler* filler);
+// As sap_tree_rebuild_slice, on a CPU, over as many points as `like` has, and of their kind (tree/tree.c).
+sap_status sap_tree_fill_slice(sap_device* device, const sap_rows* like, const sap_tree_options* complete,
+                               const sap_slice* slice, const sap_filler* filler, sap_tree** tree);
 
 #endif
