@@ -59,6 +59,9 @@ static sap_status list_rows(building* b) {
     int32_t* order = b->cut.order;
     int64_t given = 0;
     const double most = sap_largest_coordinate(rows->real_bits, rows->dims);
+    b->cut.is_whole = sap_cut_look(b->device->options.threads, rows, most, b->cut.box);
+    b->cut.given = rows->count;
+    if (b->cut.is_whole) return SAP_OK;
     for (int64_t i = 0; i < rows->count; i++) {
         const int64_t at = i * rows->stride;
         bool good = true, finite = true;

@@ -2,6 +2,7 @@
 #include "base/team.h"
 #include "cluster/level.h"
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +11,12 @@ enum {
     FEW_NODES = 4, // for which histograms may be larger
     FEW_BITS = 8,
     MANY_BITS = 11,
-    COUNT_BITS = 40,    // of points
-    STRETCH = 1 << 14,  // rows that are worth a thread
-    MOST_STRETCHES = 64 // of one level
+    COUNT_BITS = 40,                  // of points
+    STRETCH = 1 << 14,                // rows that are worth a thread
+    MOST_STRETCHES = 64,              // of one level
+    MOST_BINS = (1 << MANY_BITS) + 2, // with what lies beside guesses
+    SAMPLE = 1024,                    // rows
+    SAMPLED_OF = 16                   // times as many at least
 };
 
 typedef sap_cut_search search;
@@ -158,7 +162,7 @@ static void bound(const sap_rows* rows, const int32_t* order, int64_t count, cor
         bound_float(rows, order, count, rows->dims, low->narrow, high->narrow);
 }
 
-// The box of some of a node's points, all of which are in question.
+// The box of some of a node's points.
 static void find_box(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const int32_t dims = l->cut->rows->dims;
@@ -169,7 +173,6 @@ static void find_box(void* context, int64_t part, int32_t worker) {
     if (rows.from == rows.end) return;
     const int32_t* order = l->cut->order + rows.from;
     corner low, high;
-    memcpy(l->tied + rows.from, order, (size_t)(rows.end - rows.from) * sizeof *order);
     bound(l->cut->rows, order, rows.end - rows.from, &low, &high);
     const sap_rows lows = {&low, 1, dims, dims, l->cut->rows->real_bits},
                    highs = {&high, 1, dims, dims, lows.real_bits};
@@ -182,8 +185,12 @@ static void find_box(void* context, int64_t part, int32_t worker) {
 // The boxes of all nodes, as keys: smallest, and the largest inverted.
 static sap_status find_boxes(level* l) {
     const int64_t each = 2 * (int64_t)l->cut->rows->dims;
-    run_stretches(l, find_box);
-    join_numbers(l, each, true);
+    if (l->cut->is_whole) { // the first node
+        memcpy(l->numbers, l->cut->box, (size_t)each * sizeof *l->numbers);
+    } else {
+        run_stretches(l, find_box);
+        join_numbers(l, each, true);
+    }
     return sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
 }
 
@@ -207,6 +214,7 @@ static void choose_axes(level* l) {
         s->axis = s->node.high - s->node.low < 2 ? 0 : axis;
         s->left = s->middle - s->node.low;
         s->tied_end = s->node.end;
+        s->is_all = true;
         const bool trivial = s->left == 0 || s->left == s->node.high - s->node.low;
         s->from = s->to = equal ? dims : 0; // equal points differ in their ids, if in anything
         s->goes_on = !trivial && (!equal || l->cut->ids || l->cut->share);
@@ -247,23 +255,71 @@ static binning binning_of(const level* l, const search* s) {
                      .is_guess = l->is_guess};
 }
 
-static int64_t bin_of(const binning* b, int32_t row) {
+static inline int64_t bin_of(const binning* b, int32_t row) {
     const uint64_t key = (b->ids ? (uint64_t)b->ids[row] : sap_cut_key(&b->rows, row, b->axis)) >> b->shift;
     if (!b->is_guess) return (int64_t)(key & (b->bins - 1));
     if (key < b->first) return 0;
     return (int64_t)(key - b->first < b->bins - 2 ? key - b->first + 1 : b->bins - 1);
 }
 
+// Counts the bins of rows: numbers `from` to `end` - 1 of a list, or NULL: these themselves. Those of bins low to high are
+// kept, without branches, as nobody can foretell them; how many. Neighbours are counted apart, so that none waits for the
+// one before it.
+static inline int64_t count_rows(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t low,
+                                 int64_t high, int32_t* kept, uint32_t counts[2][MOST_BINS]) {
+    const uint64_t span = (uint64_t)(high - low + 1);
+    int64_t count = 0;
+    for (int64_t p = from; p < end; p++) {
+        const int32_t row = list ? list[p] : (int32_t)p;
+        const int64_t bin = bin_of(&b, row);
+        counts[p & 1][bin]++;
+        kept[count] = row;
+        count += (uint64_t)(bin - low) < span;
+    }
+    return count;
+}
+
 static void count_bits(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const stretch rows = tied_stretch_of(l, part);
+    const search* s = rows.s;
     uint64_t* histogram = l->partial + part * l->bins;
+    uint32_t counts[2][MOST_BINS];
     (void)worker;
     memset(histogram, 0, (size_t)l->bins * sizeof *histogram);
-    if (!rows.s->is_counted) return;
-    const binning b = binning_of(l, rows.s);
-    const int32_t* tied = l->tied;
-    for (int64_t p = rows.from; p < rows.end; p++) histogram[bin_of(&b, tied[p])]++;
+    if (!s->is_counted) return;
+    const binning b = binning_of(l, s);
+    int32_t *tied = l->tied + rows.from, none;
+    for (int i = 0; i < 2; i++) memset(counts[i], 0, (size_t)l->bins * sizeof counts[i][0]);
+    if (!s->is_all)
+        (void)count_rows(b, l->tied, rows.from, rows.end, 0, -1, &none, counts);
+    else if (l->cut->is_whole)
+        l->kept[part] = count_rows(b, NULL, rows.from, rows.end, s->kept_low, s->kept_high, tied, counts);
+    else
+        l->kept[part] = count_rows(b, l->cut->order, rows.from, rows.end, s->kept_low, s->kept_high, tied, counts);
+    for (int64_t i = 0; i < l->bins; i++) histogram[i] = (uint64_t)counts[0][i] + counts[1][i];
+}
+
+// Which bins to keep: those around a guess, else those that a sample of this rank's rows says, three times as wide as such
+// medians are off. Where all ranks' median lies elsewhere than this one's, nothing that is of use is kept.
+static void choose_kept(const level* l, search* s) {
+    const binning b = binning_of(l, s);
+    const int64_t rows = s->node.end - s->node.begin;
+    s->kept_low = l->is_guess ? 1 : 0;
+    s->kept_high = l->is_guess ? l->bins - 2 : -1;
+    if (l->is_guess || rows < SAMPLE * SAMPLED_OF) return;
+    uint32_t counts[MOST_BINS] = {0};
+    for (int64_t i = 0; i < SAMPLE; i++) {
+        const int64_t p = s->node.begin + rows * i / SAMPLE;
+        counts[bin_of(&b, l->cut->is_whole ? (int32_t)p : l->cut->order[p])]++;
+    }
+    const double middle = SAMPLE * (double)s->left / (double)(s->node.high - s->node.low);
+    const double aside = 1.5 * sqrt((double)SAMPLE);
+    uint32_t before = 0;
+    for (int64_t bin = 0; bin < l->bins; before += counts[bin++]) {
+        if (before <= middle - aside) s->kept_low = bin;
+        if (before <= middle + aside) s->kept_high = bin;
+    }
 }
 
 // Takes the median's bits. Where they are not what was guessed, nothing is known.
@@ -285,22 +341,36 @@ static void choose_bin(void* context, int64_t node, int32_t worker) {
     }
 }
 
+// Of the rows of a list, or NULL: of their numbers, keeps in place those of the median's bin; how many.
+static inline int64_t keep_rows(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t bin,
+                                int32_t* kept) {
+    int64_t count = 0;
+    for (int64_t p = from; p < end; p++) { // without branches, as nobody can foretell what is kept
+        const int32_t row = list ? list[p] : (int32_t)p;
+        kept[count] = row;
+        count += bin_of(&b, row) == bin;
+    }
+    return count;
+}
+
 // Keeps in question what shares the median's bits.
 static void keep_tied(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const stretch rows = tied_stretch_of(l, part);
+    const search* s = rows.s;
+    int32_t* tied = l->tied + rows.from;
     (void)worker;
-    if (!rows.s->is_counted) return;
-    const binning b = binning_of(l, rows.s);
-    const int64_t bin = rows.s->bin;
-    int64_t kept = rows.from;
-    int32_t* tied = l->tied;
-    for (int64_t p = rows.from; p < rows.end; p++) { // without branches, as nobody can foretell what is kept
-        const int32_t row = tied[p];
-        tied[kept] = row;
-        kept += bin_of(&b, row) == bin;
-    }
-    l->kept[part] = kept - rows.from;
+    if (!s->is_counted) return;
+    const binning b = binning_of(l, s);
+    const bool is_kept = s->is_all && s->bin >= s->kept_low && s->bin <= s->kept_high;
+    if (is_kept)
+        l->kept[part] = keep_rows(b, tied, 0, l->kept[part], s->bin, tied);
+    else if (!s->is_all)
+        l->kept[part] = keep_rows(b, tied, 0, rows.end - rows.from, s->bin, tied);
+    else if (l->cut->is_whole)
+        l->kept[part] = keep_rows(b, NULL, rows.from, rows.end, s->bin, tied);
+    else
+        l->kept[part] = keep_rows(b, l->cut->order, rows.from, rows.end, s->bin, tied);
 }
 
 static void join_tied(void* context, int64_t node, int32_t worker) {
@@ -315,10 +385,13 @@ static void join_tied(void* context, int64_t node, int32_t worker) {
         at += l->kept[part];
     }
     s->tied_end = at;
+    s->is_all = false;
 }
 
 // Counts bits of the keys in question over all ranks, and takes the medians'.
 static sap_status count_round(level* l) {
+    for (int32_t i = 0; i < l->count; i++)
+        if (l->searches[i].is_counted && l->searches[i].is_all) choose_kept(l, &l->searches[i]);
     run_stretches(l, count_bits);
     join_numbers(l, l->bins, false);
     const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_SUM, l->numbers, l->count * l->bins);
@@ -480,20 +553,16 @@ static stretch half_stretch_of(const level* l, int64_t part) {
     return (stretch){s, part % l->stretches ? s->node.end : s->node.begin, s->node.end};
 }
 
-// Divides the rows of a stretch, keeping their order.
-static void divide(void* context, int64_t part, int32_t worker) {
-    const level* l = context;
-    const stretch rows = half_stretch_of(l, part);
-    const search* s = rows.s;
+// Divides rows, as keep_rows has them, keeping their order; how many go left.
+static inline int64_t divide_rows(const level* l, const search* s, const int32_t* list, int64_t from, int64_t end) {
     const sap_rows points = *l->cut->rows;
     const bool by_coordinate = s->from < s->to && s->from < points.dims; // which most of them differ in
     const int32_t axis = (s->axis + s->from) % points.dims;
     const uint64_t median = by_coordinate ? s->key[s->from] : 0;
     int32_t *order = l->cut->order, *moved = l->moved;
-    int64_t left = rows.from, right = left, taken = 0;
-    (void)worker;
-    for (int64_t p = rows.from; p < rows.end; p++) {
-        const int32_t row = order[p];
+    int64_t left = from, right = left, taken = 0;
+    for (int64_t p = from; p < end; p++) {
+        const int32_t row = list ? list[p] : (int32_t)p;
         const uint64_t own = by_coordinate ? sap_cut_key(&points, row, axis) : 0;
         const bool goes = own != median ? own < median : goes_left(l, s, s->from + by_coordinate, row, &taken);
         order[left] = row; // without branches, as nobody can foretell the half
@@ -501,7 +570,15 @@ static void divide(void* context, int64_t part, int32_t worker) {
         left += goes;
         right += !goes;
     }
-    l->kept[part] = left - rows.from;
+    return left - from;
+}
+
+static void divide(void* context, int64_t part, int32_t worker) {
+    const level* l = context;
+    const stretch rows = half_stretch_of(l, part);
+    (void)worker;
+    l->kept[part] = l->cut->is_whole ? divide_rows(l, rows.s, NULL, rows.from, rows.end)
+                                     : divide_rows(l, rows.s, l->cut->order, rows.from, rows.end);
 }
 
 // Moves a node's rows into its halves.
@@ -567,6 +644,7 @@ static sap_status divide_all(level* l) {
     if (l->cut->share) return sap_cut_share_divide(l);
     run_stretches(l, divide);
     run_nodes(l, join_halves);
+    l->cut->is_whole = false; // order is written
     return SAP_OK;
 }
 
@@ -601,7 +679,7 @@ static int before(const void* a, const void* b) {
 static sap_status find_id_bits(level* l) {
     uint64_t* largest = &l->cut->largest_id;
     for (int64_t i = 0; i < l->cut->given && l->cut->ids; i++) {
-        const uint64_t id = (uint64_t)l->cut->ids[l->cut->order[i]];
+        const uint64_t id = (uint64_t)l->cut->ids[l->cut->is_whole ? i : l->cut->order[i]];
         if (id > *largest) *largest = id;
     }
     const sap_status status = sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MAX, largest, 1);
@@ -621,6 +699,8 @@ static sap_status find_pieces(level* l, search* searches[2]) {
         l->count = next;
         now = !now;
     }
+    if (cut->is_whole && (cut->ids || l->comm->size > 1)) // nothing was divided
+        for (int64_t i = 0; i < cut->given; i++) cut->order[i] = (int32_t)i;
     if (status == SAP_OK) qsort(cut->pieces, (size_t)cut->piece_count, sizeof *cut->pieces, before);
     return status;
 }
@@ -634,15 +714,14 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     cut->deepest = cut->depth < wanted ? cut->depth : wanted;
     // A level has at most one node for each place where the shares of two ranks meet.
     const size_t nodes = (size_t)comm->size, bins = (size_t)1 << (nodes <= FEW_NODES ? MANY_BITS : FEW_BITS);
-    const size_t most_bins = ((size_t)1 << MANY_BITS) + 2; // with what lies beside guesses
     size_t numbers = nodes * (bins + 2);
-    if (numbers < FEW_NODES * most_bins) numbers = FEW_NODES * most_bins;
+    if (numbers < (size_t)FEW_NODES * MOST_BINS) numbers = (size_t)FEW_NODES * MOST_BINS;
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
     const size_t rows = cut->share ? 0 : sap_align((size_t)cut->given * sizeof(int32_t));
     const size_t searches = sap_align(nodes * sizeof(search));
     const size_t kept = sap_align((nodes < MOST_STRETCHES ? MOST_STRETCHES : nodes) * sizeof(int64_t));
     const bool stretches = device->options.threads > 1 && cut->given >= 2 * STRETCH && !cut->share;
-    const size_t room = stretches ? MOST_STRETCHES * most_bins : 0;
+    const size_t room = stretches ? MOST_STRETCHES * (size_t)MOST_BINS : 0;
     const size_t counts = sap_align((numbers + room) * sizeof(uint64_t));
     const size_t more = cut->share ? sap_cut_share_bytes(comm->size) : 0;
     sap_scratch scratch = {NULL, 0};

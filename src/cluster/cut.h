@@ -36,25 +36,31 @@ typedef struct sap_cut {
     const sap_tree_options* options;
     const sap_cut_plane* last; // planes of an earlier cut, level by level, near which medians are looked for first
     int32_t last_count;
-    int64_t given;         // rows of order
-    int64_t count;         // points of all ranks
-    uint64_t largest_id;   // of them, if ids are given
-    int32_t depth;         // of the one tree's leaves
-    int32_t deepest;       // node that may be cut off
-    int32_t* order;        // [given] rows, in the order of the subtrees; NULL on a device
-    sap_cut_node* pieces;  // subtrees, from left to right
-    sap_cut_plane* planes; // nodes above them
+    int64_t given;                  // rows of order
+    int64_t count;                  // points of all ranks
+    uint64_t largest_id;            // of them, if ids are given
+    int32_t depth;                  // of the one tree's leaves
+    int32_t deepest;                // node that may be cut off
+    int32_t* order;                 // [given] rows, in the order of the subtrees; NULL on a device
+    bool is_whole;                  // all rows are given, and order is not written yet
+    uint64_t box[2 * SAP_MAX_DIMS]; // of all rows, if it is: smallest keys, and the largest inverted
+    sap_cut_node* pieces;           // subtrees, from left to right
+    sap_cut_plane* planes;          // nodes above them
     int32_t piece_count, plane_count;
     int32_t most_pieces;
     sap_scratch points, nodes; // hold the arrays
 } sap_cut;
 
-// Finds the cut. order[given] holds the rows to be divided, ascending; count is known. Collective; hand the cut back in any
-// case.
+// Finds the cut. order[given] holds the rows to be divided, ascending, unless these are all of them; count is known.
+// Collective; hand the cut back in any case. One rank whose points have no ids is left without order.
 sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut);
 // Makes room for order[rows->count].
 sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut);
 void sap_cut_close(sap_device* device, sap_cut* cut);
+
+// ---- cluster/look.c
+// Whether all rows, of which there are some, have coordinates of magnitudes up to `most`. Their box, as keys.
+bool sap_cut_look(int32_t threads, const sap_rows* rows, double most, uint64_t* box);
 
 // Where the points of node `index` of a depth begin, in the sense of orders: that of its first leaf (sap_leaf_rank), but the
 // number of all leaves, times that of all points, may be more than fits into 64 bits.

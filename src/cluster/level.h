@@ -12,12 +12,15 @@ typedef struct sap_cut_search {
     sap_cut_node node;
     int64_t middle;
     int64_t left;     // points that still are to go left, of those in question
-    int64_t tied_end; // tied[node.begin … tied_end - 1] are in question
-    int64_t take;     // of the tied ones of this rank, how many go left
-    int32_t last;     // of the ranks before this one all do
-    int64_t gone;     // of this rank's points, how many have gone left
-    int64_t bin;      // that the median is in
-    uint64_t first;   // key, as far as it is looked for, that is guessed
+    int64_t tied_end; // tied[node.begin … tied_end - 1] are in question …
+    bool is_all;      // … or all rows of the node, and `tied` is not written yet
+    int64_t kept_low,
+        kept_high;  // bins, one of which the median is likely to be in: their rows are kept while they are counted
+    int64_t take;   // of the tied ones of this rank, how many go left
+    int32_t last;   // of the ranks before this one all do
+    int64_t gone;   // of this rank's points, how many have gone left
+    int64_t bin;    // that the median is in
+    uint64_t first; // key, as far as it is looked for, that is guessed
     uint64_t key[SAP_MAX_DIMS + 1];
     int32_t axis, from, to; // keys [from, to) tell
     int32_t unknown;        // low bits of the key that is looked for
