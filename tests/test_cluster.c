@@ -16,7 +16,7 @@ typedef struct scene {
     int64_t size;
     int32_t dims, real_bits, ranks;
     owners give;
-    bool with_ids;
+    bool with_ids, ascends; // the latter: the first coordinates
     sap_tree_options options;
     uint64_t chance;
     cloud points; // all, in the order of ids
@@ -50,6 +50,7 @@ static void choose_owners(scene* s) {
 static void open_scene(scene* s) {
     sap_device_options options = {.processor = SAP_CPU, .threads = 1};
     s->points = cloud_of_family(s->kind, s->size, s->dims, s->real_bits, 0, s->chance);
+    for (int64_t i = 0; i < s->size && s->ascends; i++) cloud_set(&s->points, i, 0, (double)i);
     s->owner = malloc(((size_t)s->size + 1) * sizeof *s->owner);
     s->global = malloc(((size_t)s->size + 1) * sizeof *s->global);
     choose_owners(s);
@@ -139,7 +140,7 @@ static bool same_boxes(const sap_tree* a, const sap_tree* b, int32_t depth, int6
 // Whether a subtree's ids need not be looked up, where they fit into leaves.
 static void check_names(const scene* s, const sap_cluster_piece* piece) {
     const bool narrow = !s->size || s->global[s->size - 1] < INT32_MAX;
-    if (piece->places) CHECK(narrow && piece->first == 0);
+    if (piece->by_id) CHECK(narrow && piece->first == 0);
     if (narrow) CHECK(piece->first >= 0 || !piece->count);
 }
 
@@ -437,6 +438,8 @@ static void check_scene(rank_thread* r, void* context) {
 }
 
 static sap_status rebuild_over(sap_cluster_tree* tree, const cloud* c, const int64_t* ids) {
+    if (c->real_bits == 64)
+        return sap_cluster_rebuild_f64(tree, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, ids);
     return sap_cluster_rebuild(tree, (sap_points){c->coords, c->count, c->dims, c->stride}, ids);
 }
 
@@ -506,6 +509,54 @@ TEST(threads_share_a_node) {
         on_threads(s.ranks, check_cut, &s);
         close_scene(&s);
     }
+}
+
+// Ranks whose points lie apart, so that the median of all is nobody's own.
+TEST(no_rank_has_the_median) {
+    NEEDS_RANKS;
+    for (int32_t bits = 32; bits <= 64; bits += 32) {
+        scene s = {.kind = FAMILY_UNIFORM, .size = 55000, .dims = 3, .real_bits = bits, .ascends = true};
+        s.ranks = FEW_RANKS;
+        s.chance = 129;
+        open_scene(&s);
+        on_threads(s.ranks, check_cut, &s);
+        close_scene(&s);
+    }
+}
+
+// ---- Ids that are not different
+
+enum { TWINS = 900, TWIN = 7 };
+
+// Points of all ranks with one id, beside one of each with another.
+static void check_twins(rank_thread* r, void* context) {
+    float coords[TWINS * 3], held[TWINS * 3 * FEW_RANKS], distance2[TWINS];
+    int64_t ids[TWINS], found[TWINS], names[TWINS * FEW_RANKS], twins = 0;
+    uint64_t state = (uint64_t)sap_comm_rank(r->comm) + 1;
+    sap_cluster_tree* tree = NULL;
+    sap_cluster_info info;
+    (void)context;
+    for (int i = 0; i < TWINS * 3; i++) coords[i] = (float)random_unit(&state);
+    for (int i = 0; i < TWINS; i++) ids[i] = i ? TWIN : sap_comm_rank(r->comm);
+    const sap_points points = {coords, TWINS, 3, 0};
+    if (!CHECK_STATUS(sap_cluster_build(r->comm, r->device, points, ids, NULL, &tree), SAP_OK)) return;
+    CHECK_STATUS(sap_cluster_nearest(tree, points, &(sap_search){.k = 1}, found, distance2), SAP_OK);
+    for (int i = 0; i < TWINS; i++) CHECK(found[i] == ids[i] && distance2[i] == 0);
+    CHECK_STATUS(sap_cluster_describe(tree, &info), SAP_OK);
+    CHECK_STATUS(sap_cluster_points(tree, names, held), SAP_OK);
+    for (int64_t i = 0; i < info.count_here; i++) {
+        CHECK(i == 0 || info.subtrees > 1 || names[i] >= names[i - 1]);
+        twins += names[i] == TWIN;
+    }
+    uint64_t all = (uint64_t)twins;
+    CHECK_STATUS(sap_comm_all_reduce(r->comm, SAP_REDUCE_SUM, &all, 1), SAP_OK);
+    CHECK_EQUAL((int64_t)all, (TWINS - 1) * sap_comm_size(r->comm));
+    sap_cluster_free(tree);
+}
+
+TEST(ids_are_the_same) {
+    NEEDS_RANKS;
+    for (int32_t ranks = 1; ranks <= FEW_RANKS; ranks++) on_threads(ranks, check_twins, NULL);
 }
 
 // ---- Memory of rebuilds
