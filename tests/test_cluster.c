@@ -43,7 +43,7 @@ static void choose_owners(scene* s) {
         if (s->give == OWNERS_SOME) owner = owner / 2 * 2; // every second rank gives none
         s->owner[i] = (int32_t)owner;
         s->global[i] = s->with_ids ? id : i;
-        id += 1 + random_below(&state, s->chance % 2 ? 3 : INT64_C(1) << 33);
+        id += 1 + random_below(&state, s->chance % 4 == 3 ? 9000 : s->chance % 2 ? 3 : INT64_C(1) << 33);
     }
 }
 

@@ -263,9 +263,9 @@ SAP_API sap_status sap_cluster_nearest_f64(const sap_cluster_tree* tree, sap_poi
 
 /**
  * The points that this rank holds, count_here of ::sap_cluster_info: ids and coords[count_here * dims], each of which may
- * be NULL; subtree by subtree, in the order of ids within each. Not collective. O(n). The first call after a build, this
- * one or one that these points ask, finds out that order, in 4 bytes a point that the tree keeps and 32 that it hands back.
- * Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
+ * be NULL; subtree by subtree, in the order of ids within each. Not collective. O(n). On a CPU the first call after a
+ * build, this one or one in which these points ask, finds out that order: 4 bytes a point, which the tree keeps, and up to
+ * 32 for the time of the call. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_MEMORY.
  */
 SAP_API sap_status sap_cluster_points(const sap_cluster_tree* tree, int64_t* ids, float* coords);
 /** ::sap_cluster_points in double precision. */
