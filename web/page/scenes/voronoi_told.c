@@ -86,15 +86,15 @@ static sap_nearest_result noted_scan(const sap_tree* tree, SAP_BITS node, sap_po
 
 // The walk looks for the next sibling on its path. Its bits at the leaf just scanned say which bits each node above
 // has left: one for each level.
-static int noted_trailing_zeros(uint32_t bits) {
-    if (told.silent) return sap_trailing_zeros(bits);
+static uint32_t noted_above_zeros(uint32_t value, uint32_t bits) {
+    if (told.silent) return sap_above_zeros(value, bits);
     double* last = told.notes[told.count - 1];
     told.pending = bits;
     for (int i = told.count - 1; last[VORONOI_NOTE_KIND] == VORONOI_NOTE_KIND_LEAF && i >= told.first; i--) {
         const int above = told.count - 1 - i; // the leaf stands behind the last plane of the path
         told.notes[i][VORONOI_NOTE_PENDING] = above ? bits >> (above - 1) : bits;
     }
-    return sap_trailing_zeros(bits);
+    return sap_above_zeros(value, bits);
 }
 
 static float noted_bound2(const sap_tree* tree, SAP_BITS node, sap_point query) {
@@ -104,7 +104,7 @@ static float noted_bound2(const sap_tree* tree, SAP_BITS node, sap_point query) 
     if (!fields) return bound2;
     fields[VORONOI_NOTE_BOUND2] = (double)bound2;
     fields[VORONOI_NOTE_LIMIT2] = limit2;
-    fields[VORONOI_NOTE_PENDING] = (told.pending >> sap_trailing_zeros(told.pending)) ^ 1u;
+    fields[VORONOI_NOTE_PENDING] = sap_above_zeros(told.pending, told.pending) ^ 1u;
     return bound2;
 }
 
@@ -114,13 +114,13 @@ static float noted_bound2(const sap_tree* tree, SAP_BITS node, sap_point query) 
 #define sap_inner_at       noted_inner
 #define sap_node_bound2    noted_bound2
 #define sap_nearest_scan   noted_scan
-#define sap_trailing_zeros noted_trailing_zeros
+#define sap_above_zeros noted_above_zeros
 
 #define SAP_STACK SAP_MAX_DEPTH
 #include "nearest/walk.h"
 
 #undef sap_inner_at
-#undef sap_trailing_zeros
+#undef sap_above_zeros
 #define sap_inner_at SAP_SPECIAL(sap_inner_at)
 
 // ---- What the page asks
