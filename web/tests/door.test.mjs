@@ -36,6 +36,7 @@ async function findings(page) {
 
 // That one element ends above where another one begins.
 async function isAbove(page, upper, lower) {
+  await page.locator(upper).waitFor(); // the next picture brings it
   const [above, below] = await Promise.all([upper, lower].map((which) => page.locator(which).boundingBox()));
   assert.ok(above.y + above.height <= below.y, `${upper} is behind ${lower}`);
 }
