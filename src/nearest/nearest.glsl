@@ -177,7 +177,8 @@ sap_nearest_place hinted(ivec2 pixel, int side) {
     uvec4 hint = texelFetch(hints, pixel >> side, 0);
     vec2 way = vec2(pixel - middle_of(pixel >> side, side));
     float far = sap_float_of_bits(hint.y) + sqrt(abs(dot(vec3(way * way, way.x * way.y), ways.xyz))) + ways.w;
-    return WALK_FROM(hint.x, sap_candidates_none(wanted, min(far * far * 1.0001 + 1e-30, limit2)));
+    float far2 = far < 1e18 ? min(far * far * 1.0001 + 1e-30, limit2) : limit2; // no infinity, which GLSL need not have
+    return WALK_FROM(hint.x, sap_candidates_none(wanted, far2));
 }
 #endif
 

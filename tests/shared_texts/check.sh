@@ -152,6 +152,7 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
     for axes in 2 3; do
         for capacity in 0 1 2 4 8; do
             for way in "0" "0;#define SAP_GRID" "2;#define SAP_GRID" "1;#define SAP_GRID" "3;#define SAP_GRID" "0;#define SAP_RESUMED" \
+                "2;#define SAP_GRID;#define SAP_EXPLICIT" "3;#define SAP_GRID;#define SAP_EXPLICIT" \
                 "0;#define SAP_GRID;#define SAP_RESUMED" "0;#define SAP_RESUMED;#define SAP_LEFT" \
                 "0;#define SAP_EXPLICIT" "1;#define SAP_GRID;#define SAP_EXPLICIT" \
                 "0;#define SAP_RESUMED;#define SAP_EXPLICIT" "2;#define SAP_GRID;#define SAP_STACK 24" \

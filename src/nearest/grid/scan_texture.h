@@ -13,12 +13,11 @@ sap_nearest_result sap_nearest_scan(uint node, sap_point query, int without, sap
             going = !leaf.is_equal || sum.x < limit2 || int(ids.x) < sap_candidates_limit_id(result.list);
 #if SAP_CAPACITY == 1
             // Only the nearest can be taken; of equally near ones the first, since ids ascend.
-            float nearest = min(min(sum.x, sum.y), min(sum.z, sum.w));
-            uint id = ids.w;
-            id = sum.z == nearest ? ids.z : id;
-            id = sum.y == nearest ? ids.y : id;
-            id = sum.x == nearest ? ids.x : id;
-            result.list = sap_candidates_insert(result.list, nearest, int(id));
+            bool second = sum.y < sum.x, fourth = sum.w < sum.z;
+            float left = second ? sum.y : sum.x, right = fourth ? sum.w : sum.z;
+            bool is_right = right < left;
+            uint id = is_right ? (fourth ? ids.w : ids.z) : (second ? ids.y : ids.x);
+            result.list = sap_candidates_insert(result.list, is_right ? right : left, int(id));
 #else
             result.list = sap_candidates_insert(result.list, sum.x, int(ids.x));
             result.list = sap_candidates_insert(result.list, sum.y, int(ids.y));
