@@ -475,13 +475,13 @@ static void check_cut(rank_thread* r, void* context) {
 TEST(is_the_one_tree) {
     NEEDS_RANKS;
     static const int64_t sizes[] = {0, 1, 2, 3, 15, 100, 1000, 3000};
-    static const int32_t all_dims[] = {1, 2, 3, 3, 4, 7};
+    static const int32_t all_dims[] = {1, 2, 3, 3, 4, 7, 6, 12, 16};
     static const int32_t leaf_sizes[] = {0, 1, 2, 8, 0, 100};
     uint64_t state = 1;
     for (int kind = 0; kind < FAMILY_COUNT; kind++)
         for (int size = 0; size < 8; size++) {
             scene s = {.kind = (family)kind, .size = sizes[size]};
-            s.dims = all_dims[random_below(&state, 6)];
+            s.dims = all_dims[random_below(&state, 9)];
             s.real_bits = random_below(&state, 2) ? 64 : 32;
             s.ranks = 1 + (int32_t)random_below(&state, size == 7 ? MOST_RANKS : 9) % most_ranks();
             s.give = (owners)random_below(&state, OWNERS_COUNT);
@@ -524,7 +524,7 @@ TEST(no_rank_has_the_median) {
     }
 }
 
-// ---- Ids that are not different
+// ---- Ids that are not different, which no caller may give: all points are there nevertheless
 
 enum { TWINS = 900, TWIN = 7 };
 

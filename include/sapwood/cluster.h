@@ -178,7 +178,7 @@ SAP_API sap_status sap_comm_all_to_all(sap_comm* comm, const void* send, const i
 /** All-reduce, in place: as ::sap_comm_engine says of reduce. */
 SAP_API sap_status sap_comm_all_reduce(sap_comm* comm, sap_reduction how, uint64_t* values, int64_t count);
 
-/** A tree over the points of all ranks. It never changes; one thread of each rank may use it at a time. */
+/** A tree over the points of all ranks. Its answers never change; one thread of each rank may use it at a time, in any call. */
 typedef struct sap_cluster_tree sap_cluster_tree;
 
 /**

@@ -12,8 +12,6 @@ enum {
     FEW_BITS = 8,
     MANY_BITS = 11,
     COUNT_BITS = 40,                  // of points
-    STRETCH = 1 << 14,                // rows that are worth a thread
-    MOST_STRETCHES = 64,              // of one level
     MOST_BINS = (1 << MANY_BITS) + 2, // with what lies beside guesses
     SAMPLE = 1024,                    // rows
     SAMPLED_OF = 16                   // times as many at least
@@ -101,7 +99,7 @@ static stretch tied_stretch_of(const level* l, int64_t part) {
 
 // Where there are fewer nodes than threads, several of these work on each.
 static void choose_stretches(level* l) {
-    const int64_t rows = l->cut->given / l->count / STRETCH, fit = MOST_STRETCHES / l->count;
+    const int64_t rows = l->cut->given / l->count / SAP_CUT_STRETCH, fit = SAP_CUT_MOST_STRETCHES / l->count;
     int64_t n = 2 * (int64_t)l->device->options.threads / l->count;
     if (n > rows) n = rows;
     if (n > fit) n = fit;
@@ -262,7 +260,7 @@ static inline int64_t bin_of(const binning* b, int32_t row) {
     return (int64_t)(key - b->first < b->bins - 2 ? key - b->first + 1 : b->bins - 1);
 }
 
-// Counts the bins of rows: numbers `from` to `end` - 1 of a list, or NULL: these themselves. Those of bins low to high are
+// Counts the bins of rows: list[from … end - 1], or, if list is NULL, from … end - 1 themselves. Those of bins low to high are
 // kept, without branches, as nobody can foretell them; how many. Neighbours are counted apart, so that none waits for the
 // one before it.
 static inline int64_t count_rows(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t low,
@@ -286,8 +284,10 @@ static void count_bits(void* context, int64_t part, int32_t worker) {
     uint64_t* histogram = l->partial + part * l->bins;
     uint32_t counts[2][MOST_BINS];
     (void)worker;
-    memset(histogram, 0, (size_t)l->bins * sizeof *histogram);
-    if (!s->is_counted) return;
+    if (!s->is_counted) {
+        memset(histogram, 0, (size_t)l->bins * sizeof *histogram);
+        return;
+    }
     const binning b = binning_of(l, s);
     int32_t *tied = l->tied + rows.from, none;
     for (int i = 0; i < 2; i++) memset(counts[i], 0, (size_t)l->bins * sizeof counts[i][0]);
@@ -341,7 +341,7 @@ static void choose_bin(void* context, int64_t node, int32_t worker) {
     }
 }
 
-// Of the rows of a list, or NULL: of their numbers, keeps in place those of the median's bin; how many.
+// Keeps those of the median's bin of the rows list[from … end - 1], or, if list is NULL, from … end - 1; how many.
 static inline int64_t keep_rows(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t bin,
                                 int32_t* kept) {
     int64_t count = 0;
@@ -437,7 +437,7 @@ const sap_cut_plane* sap_cut_last_of(const level* l, const search* s) {
 }
 
 uint64_t sap_cut_key_of(double value, int32_t real_bits) {
-    const float narrow = (float)value;
+    const float narrow = real_bits == 64 ? 0 : (float)value; // which a float may not hold
     const sap_rows one = {real_bits == 64 ? (const void*)&value : &narrow, 1, 1, 1, real_bits};
     return sap_cut_key(&one, 0, 0);
 }
@@ -719,9 +719,9 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     if (numbers < nodes * 2 * SAP_MAX_DIMS) numbers = nodes * 2 * SAP_MAX_DIMS;
     const size_t rows = cut->share ? 0 : sap_align((size_t)cut->given * sizeof(int32_t));
     const size_t searches = sap_align(nodes * sizeof(search));
-    const size_t kept = sap_align((nodes < MOST_STRETCHES ? MOST_STRETCHES : nodes) * sizeof(int64_t));
-    const bool stretches = device->options.threads > 1 && cut->given >= 2 * STRETCH && !cut->share;
-    const size_t room = stretches ? MOST_STRETCHES * (size_t)MOST_BINS : 0;
+    const size_t kept = sap_align((nodes < SAP_CUT_MOST_STRETCHES ? SAP_CUT_MOST_STRETCHES : nodes) * sizeof(int64_t));
+    const bool stretches = device->options.threads > 1 && cut->given >= 2 * SAP_CUT_STRETCH && !cut->share;
+    const size_t room = stretches ? SAP_CUT_MOST_STRETCHES * (size_t)MOST_BINS : 0;
     const size_t counts = sap_align((numbers + room) * sizeof(uint64_t));
     const size_t more = cut->share ? sap_cut_share_bytes(comm->size) : 0;
     sap_scratch scratch = {NULL, 0};

@@ -10,6 +10,11 @@
 #include "cluster/comm.h"
 #include "tree/layout.h"
 
+enum {
+    SAP_CUT_STRETCH = 1 << 14,  // rows that are worth a thread
+    SAP_CUT_MOST_STRETCHES = 64 // of rows that are looked at together
+};
+
 // A node of the one tree, and which of this rank's points are below it.
 typedef struct sap_cut_node {
     int64_t index;      // among the nodes of its depth, from the left

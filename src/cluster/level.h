@@ -13,7 +13,7 @@ typedef struct sap_cut_search {
     int64_t middle;
     int64_t left;     // points that still are to go left, of those in question
     int64_t tied_end; // tied[node.begin … tied_end - 1] are in question …
-    bool is_all;      // … or all rows of the node, and `tied` is not written yet
+    bool is_all;      // … or all rows of the node, and `tied` holds at most what is kept of them
     int64_t kept_low,
         kept_high;  // bins, one of which the median is likely to be in: their rows are kept while they are counted
     int64_t take;   // of the tied ones of this rank, how many go left

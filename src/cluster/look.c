@@ -3,18 +3,14 @@
 #include "cluster/cut.h"
 #include <string.h>
 
-enum {
-    LANES = 12, // values that are compared side by side: whole rows of one, two, three, four, six and twelve axes
-    STRETCH = 1 << 14, // rows that are worth a thread
-    MOST_STRETCHES = 64
-};
+enum { LANES = 12 }; // values that are compared side by side: whole rows of one, two, three, four, six and twelve axes
 
 // Coordinates are compared by their bits, in whose order as signed numbers they are themselves; what is not a number lies
 // beyond the infinities.
 typedef struct look {
     const sap_rows* rows;
     int64_t stretches;
-    int64_t low[MOST_STRETCHES][SAP_MAX_DIMS], high[MOST_STRETCHES][SAP_MAX_DIMS];
+    int64_t low[SAP_CUT_MOST_STRETCHES][SAP_MAX_DIMS], high[SAP_CUT_MOST_STRETCHES][SAP_MAX_DIMS];
 } look;
 
 #define LOOK(real, word, unsigned_word)                                                                                \
@@ -73,11 +69,11 @@ static uint64_t key_of(int64_t order, int32_t real_bits) {
 }
 
 bool sap_cut_look(int32_t threads, const sap_rows* rows, double most, uint64_t* box) {
-    look l = {.rows = rows, .stretches = rows->count / STRETCH + 1};
+    look l = {.rows = rows, .stretches = rows->count / SAP_CUT_STRETCH + 1};
     const uint64_t least_key = sap_cut_key_of(-most, rows->real_bits), most_key = sap_cut_key_of(most, rows->real_bits);
     bool good = true;
     if (rows->count == 0) return false;
-    if (l.stretches > MOST_STRETCHES) l.stretches = MOST_STRETCHES;
+    if (l.stretches > SAP_CUT_MOST_STRETCHES) l.stretches = SAP_CUT_MOST_STRETCHES;
     if (threads == 1) l.stretches = 1;
     sap_team_run(threads, l.stretches, look_part, &l);
     for (int32_t a = 0; a < rows->dims; a++) {
