@@ -134,7 +134,7 @@ static sap_status make_floats(const sap_source* source, const samples* s, run fr
         double value = sap_cell_double(at, s->cell);
         to[i] = (float)value;
         if (isfinite(value) && !isfinite(to[i]))
-            return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes, "%.17g is beyond the range of a float",
+            return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes, "%.15g is beyond the range of a float",
                                 value);
     }
     return SAP_OK;

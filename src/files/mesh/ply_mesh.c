@@ -134,10 +134,10 @@ static sap_status read_binary_list(ply_mesh* mesh, const unsigned char* at, int6
         }
         if (!(index >= 0 && index < (double)vertex_count))
             return sap_bad_byte(source, SAP_ERROR_RANGE, at - source->bytes,
-                                "a face names vertex %.17g, but there are %lld, counted from 0", index,
+                                "a face names vertex %.15g, but there are %lld, counted from 0", index,
                                 (long long)vertex_count);
         if (index != floor(index))
-            return sap_bad_byte(source, SAP_ERROR_FORMAT, at - source->bytes, "a face names vertex %.17g", index);
+            return sap_bad_byte(source, SAP_ERROR_FORMAT, at - source->bytes, "a face names vertex %.15g", index);
         corners[i] = (int32_t)index;
     }
     return add_faces(mesh, corners, count);
