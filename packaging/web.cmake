@@ -137,7 +137,6 @@ target_compile_options(sapwood_page_device PRIVATE -DSAP_PAGE -Os)
 file(GLOB_RECURSE sapwood_page_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/page/*.c)
 if(sapwood_page_sources)
   sapwood_shaders(sapwood_page_shaders ${PROJECT_SOURCE_DIR}/web/page/scenes)
-  # Nothing else is asked of Emscripten's glue than instantiateWasm, and contexts are the page's own.
   # Texts that share much of what they include follow one another: gzip looks back 32 KB at most.
   list(APPEND sapwood_page_shaders ${sapwood_shader_arrays})
   foreach(name IN ITEMS nearest voronoi_walk voronoi_tree_vertex histopyramid surface ray view)
@@ -146,6 +145,7 @@ if(sapwood_page_sources)
   endforeach()
   list(APPEND sapwood_page_sources ${sapwood_page_shaders} ${PROJECT_SOURCE_DIR}/web/module/no_files.c
     ${PROJECT_SOURCE_DIR}/web/module/print.c $<TARGET_OBJECTS:sapwood_page_device>)
+  # Nothing else is asked of Emscripten's glue than instantiateWasm, and contexts are the page's own.
   sapwood_web_modules(page page .js "${sapwood_page_sources}" -sMALLOC=emmalloc -sMODULARIZE=1 -sEXPORT_ES6=1 -sENVIRONMENT=web,worker
     -sMIN_WEBGL_VERSION=1 -sMAX_WEBGL_VERSION=2 -sFILESYSTEM=0 -sINVOKE_RUN=0
     -sEXPORTED_FUNCTIONS=_malloc,_free -sEXPORTED_RUNTIME_METHODS=GL,UTF8ToString

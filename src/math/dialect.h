@@ -11,7 +11,7 @@
 // SAP_TABLE(type, name, count) begins a table of constants in a function, SAP_TABLE_END ends it.
 // SAP_ROUNDED(product) is a product that must be rounded before it is added. GLSL and WGSL may fuse the two: there bits are
 // changed between them by SAP_NOTHING, which is 0, as no compiler knows. WebGPU's shaders, whose uniforms must lie in
-// blocks, define it before they include this.
+// blocks, define it before they include this; tree/forms/uniforms.h defines it anew after this.
 // Two are types: SAP_REAL, the tree's precision, and SAP_BITS, 32 unsigned bits. docs/dialect.md has the rules.
 #ifndef SAPWOOD_MATH_DIALECT_H
 #define SAPWOOD_MATH_DIALECT_H
