@@ -422,10 +422,15 @@ inBrowser('what is told beside the free picture', 'swiftshader', {}, (inTab) => 
     await page.keyboard.press('p');
     await page.waitForFunction((then) => window.sapwood.values.step > then, step);
     await goes('#compaction');
+    await page.evaluate(() => { // no step by itself comes between
+      window.goOn = window.sapwood.scene.animate;
+      window.sapwood.scene.animate = () => false;
+    });
     await page.locator('#control-step').press('ArrowRight');
     const chosen = await page.evaluate(() => window.sapwood.values.step);
     await goes(`#compaction?step=${chosen}`);
     await page.locator('label[for="control-view-live"]').click();
+    await page.evaluate(() => void (window.sapwood.scene.animate = window.goOn));
     await page.waitForFunction(() => window.sapwood.values.level !== 0);
     await goes(`#compaction?view=live&step=${chosen}`);
   });

@@ -614,11 +614,13 @@ inBrowser('the stories of the scenes', 'swiftshader', {}, (inTab) => {
 
   inTab('a curve of one value is a point', 'photons', { values: { explain: 5 } }, async (page) => {
     await page.waitForSelector('.guide');
-    await page.waitForFunction(() => document.querySelector('.guide-figure .curve')?.getAttribute('points').split(' ').length === 1);
-    const [point, [x, y]] = await page.evaluate(() => {
+    const seen = await page.waitForFunction(() => {
+      const values = document.querySelector('.guide-figure .curve')?.getAttribute('points').split(' ');
+      if (values?.length !== 1) return undefined;
       const dot = document.querySelector('.guide-figure circle').getBBox();
-      return [[dot.x + dot.width / 2, dot.y + dot.height / 2, dot.width], document.querySelector('.guide-figure .curve').getAttribute('points').split(',').map(Number)];
+      return [[dot.x + dot.width / 2, dot.y + dot.height / 2, dot.width], values[0].split(',').map(Number)];
     });
+    const [point, [x, y]] = await seen.jsonValue();
     assert.ok(Math.abs(point[0] - x) < 0.1 && Math.abs(point[1] - y) < 0.1 && point[2] >= 5, `${point}, ${x} ${y}`);
   });
 

@@ -300,7 +300,9 @@ export function compaction(): Scene {
       last = Infinity;
       before = host.seconds;
       await makeVolume();
-      if (ready && !host.paused && number('step') >= last) host.set('step', 0); // from the beginning
+      if (!ready || host.paused || number('step') < last) return;
+      host.set('step', 0); // from the beginning
+      played = 'step';
     },
     stop() {
       making++;

@@ -17,7 +17,7 @@ export const controls: readonly Control[] = [
     options: [{ value: 'move', label: 'Move' }, { value: 'add', label: 'Add' }, { value: 'delete', label: 'Delete' }] },
   { kind: 'button', id: 'again', label: 'Other sites', key: 'n', group: 'Sites' },
   { kind: 'choice', id: 'view', label: 'Show', initial: 'cells', group: 'Picture', key: 'c',
-    help: 'Work is how many nodes of the tree a pixel’s search visits: with a stack on its way down, without one on its way back',
+    help: 'Work is how many nodes of the tree a pixel’s search visits, counted on the way down with a stack and on the way back without one',
     options: [{ value: 'cells', label: 'Cells' }, { value: 'distance', label: 'Distance' }, { value: 'edges', label: 'Edges' }, { value: 'work', label: 'Work' }] },
   { kind: 'slider', id: 'near', label: 'Neighbours', least: 0, most: 7, initial: 5, group: 'Picture',
     help: 'How many sites besides the nearest one are shown at the pointer' },

@@ -13,7 +13,7 @@ const OFTEN = 250; // milliseconds from one search to the next beside sites that
 const DRAWN = 5; // levels of planes in the drawn tree
 const [WIDE, HIGH, TOP] = [300, 26, 10]; // of the drawn tree, a level of it, and what is above it
 
-const STACKS = 'A stack keeps how far the cell of each other side is. Without one a bit does, and the way back knows the distance of the last plane alone, which may be less: some more leaves are searched. Both find the same sites.';
+const STACKS = 'A stack keeps how far the cell of each other side is. Without one a bit does, and the way back knows how far the last plane is, but not that the cell behind it may be farther: some more leaves are searched. Both find the same sites.';
 
 const binary = (node: number): string => `${node} (${node.toString(2)})`;
 const length = (value: number): string => value.toPrecision(3);

@@ -147,7 +147,7 @@ export class Guide {
         this.placed = !this.making; // the canvas may become another size
       }
     } catch (error) {
-      this.stage.fail(error);
+      this.fail(error);
       return;
     }
     this.ask();
@@ -161,13 +161,18 @@ export class Guide {
         const told = story.show(step, moment, telling.over, telling.figure);
         return this.making ? { ...told, words: `${told.words} ${MAKING}` } : told;
       });
-      const plays = this.wanted === 0 && telling.most > 0;
-      this.wanted = undefined;
+      const plays = !this.making && this.wanted === 0 && telling.most > 0;
+      if (!this.making) this.wanted = undefined; // what is told ahead of the picture is told again with it
       if (plays) telling.run();
     } catch (error) {
-      telling.halt();
-      this.stage.fail(error);
+      this.fail(error);
     }
+  }
+
+  private fail(error: unknown): void {
+    this.telling.halt();
+    this.telling.clear(); // nothing is being made
+    this.stage.fail(error);
   }
 
   // ---- Pointer and keys
@@ -189,6 +194,7 @@ export class Guide {
 
   // On the canvas arrows move the pointer, elsewhere they lead from step to step.
   key(event: KeyboardEvent, onCanvas: boolean): boolean {
+    if (event.ctrlKey || event.metaKey || event.altKey) return false; // the browser's
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] as [number, number] | undefined;
     if (event.key === 'Escape') {
       this.stage.leave();

@@ -542,7 +542,7 @@ export class Shell implements Host, Stage {
     const { keys, controls, taken } = this.scene;
     const own = [scenes, pause, ['v', 'verify'], ['s', 'save the picture'], ['u', 'copy the link'], ['e', 'explain it, step by step']] as const;
     return [...keys, ...own.filter(([key]) => key !== taken),
-      ...controls.flatMap((control) => (control.kind !== 'hidden' && control.key ? [[control.key, control.label.toLowerCase()] as const] : []))];
+      ...controls.flatMap((control) => (control.kind !== 'hidden' && control.key && (control.shown?.(this.values) ?? true) ? [[control.key, control.label.toLowerCase()] as const] : []))];
   }
 
   pause(): void {
