@@ -49,7 +49,7 @@ TEST(real_numbers) {
         SAME("%g|%.3g|%.2g", some[i], some[i], some[i]);
         SAME("%g|%.4g", -some[i], some[i]);
     }
-    for (double whole = 1; whole < 1e15; whole = whole * 3 + 1) SAME("%.15g", whole);
+    for (int64_t whole = 1; whole < 1000000000000000; whole = 3 * whole + 1) SAME("%.15g", (double)whole);
     for (int i = 0; i < 20000; i++) {
         state = state * 6364136223846793005U + 1442695040888963407U;
         const double x = ((double)(state >> 11) + 0.37) * 1e-16 * pow(10, i % 40 - 20);

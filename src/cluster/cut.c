@@ -347,7 +347,7 @@ static inline int64_t keep_rows(const binning b, const int32_t* list, int64_t fr
     int64_t count = 0;
     for (int64_t p = from; p < end; p++) { // without branches, as nobody can foretell what is kept
         const int32_t row = list ? list[p] : (int32_t)p;
-        kept[count] = row;
+        kept[count] = row; // NOLINT(clang-analyzer-core.NullDereference): only a list is NULL
         count += bin_of(&b, row) == bin;
     }
     return count;
@@ -565,7 +565,8 @@ static inline int64_t divide_rows(const level* l, const search* s, const int32_t
         const int32_t row = list ? list[p] : (int32_t)p;
         const uint64_t own = by_coordinate ? sap_cut_key(&points, row, axis) : 0;
         const bool goes = own != median ? own < median : goes_left(l, s, s->from + by_coordinate, row, &taken);
-        order[left] = row; // without branches, as nobody can foretell the half
+        // Without branches, as nobody can foretell the half.
+        order[left] = row; // NOLINT(clang-analyzer-core.NullDereference): only a list is NULL
         moved[right] = row;
         left += goes;
         right += !goes;

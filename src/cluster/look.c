@@ -19,6 +19,7 @@ typedef struct look {
         memcpy(&bits, &x, sizeof bits);                                                                                \
         return bits < 0 ? bits ^ (word)((unsigned_word)-1 >> 1) : bits;                                                \
     }                                                                                                                  \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none */                                         \
     static inline void widen_##real(real x, word* low, word* high) {                                                   \
         const word own = order_##real(x);                                                                              \
         *low = own < *low ? own : *low;                                                                                \

@@ -206,6 +206,7 @@ static bool list_in_order(gathering* g, int64_t count, sap_scratch* list, bool* 
         const int32_t* rows = f->from.rows;                                                                            \
         const real* coords = rows ? given->coords : (const void*)f->from.coords;                                       \
         const int64_t stride = rows ? given->stride : dims;                                                            \
+        /* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none */                                     \
         real* out = (real*)columns.coords + f->first;                                                                  \
         for (int64_t p = from; p < to; p++) {                                                                          \
             const real* x = list ? (const real*)(const void*)list[p].at : coords + (rows ? rows[p] : p) * stride;      \
