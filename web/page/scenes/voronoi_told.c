@@ -111,10 +111,10 @@ static float noted_bound2(const sap_tree* tree, SAP_BITS node, sap_point query) 
 #undef sap_inner_at
 #undef sap_node_bound2
 #undef sap_nearest_scan
-#define sap_inner_at       noted_inner
-#define sap_node_bound2    noted_bound2
-#define sap_nearest_scan   noted_scan
-#define sap_above_zeros noted_above_zeros
+#define sap_inner_at     noted_inner
+#define sap_node_bound2  noted_bound2
+#define sap_nearest_scan noted_scan
+#define sap_above_zeros  noted_above_zeros
 
 #define SAP_STACK SAP_MAX_DEPTH
 #include "nearest/walk.h"
