@@ -1,7 +1,7 @@
 # Shaders are compiled by the user's driver: every src/ROOM/NAME.glsl goes into the library as a string, the array
 # sap_glsl_NAME, without comments and most spaces, and with each `#include "…"` line replaced by that file of src/, or
 # of the text's own folder if its name has no /, less what stands there between `#else // not in shaders` and
-# `#endif // in shaders`. As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
+# `#endif // in shaders`, once a file. As a script (cmake -DFROM= -DTO= -DNAME= -DSOURCES= -P) this writes one
 # such array; included, it defines sapwood_shaders.
 
 if(CMAKE_SCRIPT_MODE_FILE)
