@@ -4,48 +4,43 @@
 
 // ---- Memory
 
-typedef struct gap_list {
-    sap_gap gap[SAP_MOST_ARRAYS + 3];
-    int32_t count;
-} gap_list;
+enum { CLEAR_THREADS = 128 };
 
-enum { CLEAR_THREADS = 256, EMPTY_BOX_THREADS = 128 };
-
-// Makes gaps zero, one block each, and resets the first bad row.
-static __global__ void __launch_bounds__(CLEAR_THREADS) clear_gaps(unsigned char* arrays, gap_list gaps, int64_t* bad) {
-    sap_gap gap = gaps.gap[blockIdx.x];
-    for (size_t i = threadIdx.x; i < gap.bytes; i += CLEAR_THREADS) arrays[gap.at + i] = 0;
-    if (blockIdx.x == 0 && threadIdx.x == 0) *bad = INT64_MAX;
-}
-
-// Marks the boxes of a balanced tree's first level as empty; those of nodes are written later.
-template <typename real> static __global__ void __launch_bounds__(EMPTY_BOX_THREADS) empty_boxes(sap_tree tree) {
-    real* box = (real*)(tree.arrays + tree.shape.box_at[0]);
-    int32_t* ids = (int32_t*)(tree.arrays + tree.shape.min_id_at[0]);
-    for (int i = (int)threadIdx.x; i < 2 * tree.shape.dims * SAP_GROUP; i += EMPTY_BOX_THREADS)
-        box[i] = i / SAP_GROUP % 2 ? -(real)INFINITY : (real)INFINITY;
-    for (int i = (int)threadIdx.x; i < SAP_GROUP; i += EMPTY_BOX_THREADS) ids[i] = INT32_MAX;
-}
-
-static void clear(sap_cuda_call* call, const sap_tree* tree) {
-    gap_list gaps;
-    gaps.count = sap_shape_gaps(&tree->shape, gaps.gap);
-    gaps.gap[gaps.count].at = tree->shape.bytes;
-    gaps.gap[gaps.count++].bytes = SAP_ALIGNMENT;
-    if (tree->shape.kind == SAP_TREE_BALANCED) {
-        gaps.gap[gaps.count].at = tree->shape.split_at;
-        gaps.gap[gaps.count++].bytes = sap_real_bytes(&tree->shape);
-        gaps.gap[gaps.count].at = tree->shape.axis_at;
-        gaps.gap[gaps.count++].bytes = 1;
+sap_cuda_clearing sap_cuda_clearing_of(const sap_tree* tree) {
+    const sap_tree_shape* s = &tree->shape;
+    sap_cuda_clearing c;
+    memset((void*)&c, 0, sizeof c);
+    c.arrays = tree->arrays;
+    c.bad = sap_cuda_tree_of(tree)->bad;
+    c.gaps = sap_shape_gaps(s, c.gap);
+    c.gap[c.gaps].at = s->bytes;
+    c.gap[c.gaps++].bytes = SAP_ALIGNMENT;
+    if (s->kind == SAP_TREE_BALANCED) {
+        c.gap[c.gaps].at = s->split_at;
+        c.gap[c.gaps++].bytes = sap_real_bytes(s);
+        c.gap[c.gaps].at = s->axis_at;
+        c.gap[c.gaps++].bytes = 1;
     }
-    SAP_ASSERT(gaps.count <= (int32_t)(sizeof gaps.gap / sizeof gaps.gap[0]));
-    sap_cuda_grid grid = {gaps.count, CLEAR_THREADS, 0, false}, one = {1, EMPTY_BOX_THREADS, 0, false};
-    sap_cuda_launch(call, clear_gaps, grid, tree->arrays, gaps, sap_cuda_tree_of(tree)->bad);
-    if (tree->shape.kind == SAP_TREE_EXPLICIT || tree->shape.level_depth[0] >= SAP_GROUP_BITS) return;
+    SAP_ASSERT(c.gaps <= (int32_t)(sizeof c.gap / sizeof c.gap[0]));
+    if (s->kind == SAP_TREE_EXPLICIT || s->level_depth[0] >= SAP_GROUP_BITS) return c;
+    c.empty = 2 * s->dims * SAP_GROUP;
+    c.boxes_at = s->box_at[0];
+    c.ids_at = s->min_id_at[0];
+    return c;
+}
+
+template <typename real>
+static __global__ void __launch_bounds__(CLEAR_THREADS) clear_arrays(const __grid_constant__ sap_cuda_clearing c) {
+    sap_cuda_clear<real>(c, threadIdx.x, CLEAR_THREADS);
+}
+
+void sap_cuda_tree_clear(sap_cuda_call* call, const sap_tree* tree) {
+    if (call->status != SAP_OK) return;
+    const sap_cuda_grid one = {1, CLEAR_THREADS, 0, false};
     if (tree->shape.real_bits == 32)
-        sap_cuda_launch(call, empty_boxes<float>, one, *tree);
+        sap_cuda_launch(call, clear_arrays<float>, one, sap_cuda_clearing_of(tree));
     else
-        sap_cuda_launch(call, empty_boxes<double>, one, *tree);
+        sap_cuda_launch(call, clear_arrays<double>, one, sap_cuda_clearing_of(tree));
 }
 
 size_t sap_cuda_walk_bytes(const sap_tree_shape* s) {
@@ -107,7 +102,6 @@ void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_s
     }
     tree->shape = *shape;
     call->reserved = true;
-    clear(call, tree);
 }
 
 void sap_tree_free_arrays_cuda(sap_tree* tree) {
@@ -200,6 +194,7 @@ sap_status sap_tree_copy_in_cuda(sap_tree* tree, const unsigned char* arrays) {
     sap_cuda_begin(&call, tree->device);
     call.waits = true; // the caller may free the arrays right after the call
     sap_cuda_tree_reserve(&call, tree, &shape);
+    sap_cuda_tree_clear(&call, tree);
     sap_cuda_copy(&call, tree->arrays, arrays, shape.bytes);
     sap_cuda_tree_boxes(&call, tree);
     return sap_cuda_end(&call, SAP_OK);

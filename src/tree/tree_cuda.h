@@ -35,9 +35,34 @@ static __host__ __device__ __forceinline__ int64_t sap_cuda_leaf_rank(const sap_
 
 // ---- tree/tree_cuda.cu
 
-// Makes room for the arrays of `shape` (reusing what is there), takes the shape on and clears the gaps between arrays.
-// Also sets up tree->beside. Everything happens in stream order.
+// Makes room for the arrays of `shape` (reusing what is there) and takes the shape on; they must be cleared then. Also sets
+// up tree->beside. Everything happens in stream order.
 void sap_cuda_tree_reserve(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* shape);
+
+// What a tree holds before it is built: zeros in the gaps between its arrays and in the node that there is not, empty boxes
+// in a balanced tree's first level, which may have fewer nodes than boxes, and no bad row.
+typedef struct sap_cuda_clearing {
+    unsigned char* arrays;
+    int64_t* bad;
+    sap_gap gap[SAP_MOST_ARRAYS + 3];
+    int32_t gaps, empty; // gaps; numbers of the boxes, 0: the nodes have them all
+    size_t boxes_at, ids_at;
+} sap_cuda_clearing;
+
+sap_cuda_clearing sap_cuda_clearing_of(const sap_tree* tree);
+// Clears a tree by a launch of its own.
+void sap_cuda_tree_clear(sap_cuda_call* call, const sap_tree* tree);
+// Clears it within a kernel that comes before all that write the tree, by so many threads.
+template <typename real>
+static __device__ __forceinline__ void sap_cuda_clear(const sap_cuda_clearing& c, int64_t thread, int64_t threads) {
+    for (int32_t j = 0; j < c.gaps; j++)
+        for (int64_t i = thread; i < (int64_t)c.gap[j].bytes; i += threads) c.arrays[c.gap[j].at + (size_t)i] = 0;
+    for (int64_t i = thread; i < c.empty; i += threads)
+        ((real*)(c.arrays + c.boxes_at))[i] = i / SAP_GROUP % 2 ? -(real)INFINITY : (real)INFINITY;
+    for (int64_t i = thread; c.empty && i < SAP_GROUP; i += threads) ((int32_t*)(c.arrays + c.ids_at))[i] = INT32_MAX;
+    if (thread == 0) *c.bad = INT64_MAX;
+}
+
 // Bytes of the walk boxes.
 size_t sap_cuda_walk_bytes(const sap_tree_shape* shape);
 // Computes the walk boxes from the arrays.

@@ -66,9 +66,11 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_gather(sap_cuda_b
     p.ids[buffer][rank] = row;
 }
 
-// Sets the work up: bounds of nothing but a sample, empty histograms.
+// Clears the tree and sets the work up: bounds of nothing but a sample, empty histograms.
 template <typename real>
-static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_build b, top_work<real> w) {
+static __global__ void __launch_bounds__(BOUNDS_THREADS)
+    build_prepare(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
+                  const __grid_constant__ sap_cuda_clearing clearing) {
     SAP_CUDA_SHARED(bounds_shared<real>, s);
     int64_t step = (int64_t)gridDim.x * BOUNDS_THREADS, first = (int64_t)blockIdx.x * BOUNDS_THREADS + threadIdx.x;
     int64_t nodes = (int64_t)2 << b.top;
@@ -82,7 +84,10 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS) build_prepare(sap_cuda_
     }
     for (int64_t i = first; i < w.bins_total; i += step) w.bins[0][i] = 0;
     if (first < SAP_MAX_DEPTH) w.meeting->arrived[first] = 0;
-    if (blockIdx.x == 0) bounds_sample(b, w, s); // after this block has emptied the same entries
+    if (blockIdx.x == 0)
+        bounds_sample(b, w, s); // after this block has emptied the same entries
+    else if (blockIdx.x == 1)   // there are several blocks on any GPU
+        sap_cuda_clear<real>(clearing, threadIdx.x, BOUNDS_THREADS);
 }
 
 #endif

@@ -193,7 +193,7 @@ static void build_levels(sap_cuda_call* call, sap_cuda_build* b, const level_mem
     lay_out_points<real>(b, m);
     sap_cuda_grid prepare = {4 * (int64_t)call->cuda->multiprocessors, BOUNDS_THREADS, sizeof(bounds_shared<real>),
                              false};
-    sap_cuda_launch(call, build_prepare<real>, prepare, *b, work);
+    sap_cuda_launch(call, build_prepare<real>, prepare, *b, work, sap_cuda_clearing_of(&b->tree));
     if (b->points.keep) // into the buffer that the first move does not write
         sap_cuda_launch(call, build_gather<real>, sap_cuda_grid_for(b->count, BOUNDS_THREADS), *b,
                         top_moves(b->top, b->dims, sizeof(real)) & 1);
@@ -216,7 +216,10 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
     b->tree = *tree;
     b->bad = sap_cuda_tree_of(tree)->bad;
     b->device_bad = call->waits ? NULL : call->cuda->bad;
-    if (b->top > 0) build_levels<real, dims>(call, b, memory);
+    if (b->top > 0)
+        build_levels<real, dims>(call, b, memory);
+    else
+        sap_cuda_tree_clear(call, tree);
     const int64_t subtrees = (int64_t)1 << b->top;
     if constexpr (has_sorted<real, dims>()) {
         const sap_cuda_grid grid = {subtrees, SORTED_THREADS, bytes, false};

@@ -112,7 +112,8 @@ static void reserve(sap_cuda_call* call, sap_tree* tree, sap_tree_shape* shape, 
     if (state->far || (shape->real_bits == 32 && shape->slots > (int64_t)UINT32_MAX) || !sap_shape_explicit(shape))
         call->status =
             sap_fail(call->device, SAP_ERROR_RANGE, "points: the tree has too many nodes; take a larger leaf_size");
-    if (call->status == SAP_OK) sap_cuda_tree_reserve(call, tree, shape);
+    sap_cuda_tree_reserve(call, tree, shape);
+    sap_cuda_tree_clear(call, tree);
 }
 
 template <typename real>
