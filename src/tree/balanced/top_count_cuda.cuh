@@ -104,9 +104,13 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
     for (int i = (int)threadIdx.x; i < children * k.axes(); i += TOP_THREADS) {
         const int child = i / k.axes();
         const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : TOP_SAMPLED;
-        sap_median<real> m;
-        top_span(k, parent, nodes ? &w.node[parent] : NULL, child % 2, i % k.axes(), bins, &m);
-        top_begin_side(&s->side[i], m);
+        top_span<real> span = top_load_span(k, parent, i % k.axes());
+        if (nodes) {
+            span.low = w.node[parent].low;
+            span.high = w.node[parent].high;
+            span.axis = w.node[parent].axis;
+        }
+        top_begin_side(&s->side[i], span.begin(child % 2, i % k.axes(), bins));
         if (i % k.axes() == 0) s->min_id[child] = INT32_MAX;
     }
     for (int i = (int)threadIdx.x; i < k.axes(); i += TOP_THREADS) // whatever comes there widens nothing and has no bin

@@ -175,17 +175,26 @@ static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level,
     return bins;
 }
 
-// The histogram of a child's coordinates along an axis: over the bounds of its parent, as far as the candidates of the
-// parent's median allow. node NULL: over the bounds of `parent`, TOP_SAMPLED, themselves.
+// What the histogram of a child along an axis spans: the bounds of its parent, as far as the candidates of the parent's median
+// allow, or those of a sample.
+template <typename real> struct top_span {
+    typedef typename sap_ordinal<real>::type ordinal;
+    ordinal lower, upper; // of the parent
+    ordinal low, high;    // of its candidates
+    int axis;             // of the parent; -1: of a sample
+    __device__ __forceinline__ sap_median<real> begin(int side, int a, int bins) const {
+        sap_median<real> m;
+        sap_median_begin(&m, a == axis && side == 1 ? low : lower, a == axis && side == 0 ? high : upper, 0, bins);
+        return m;
+    }
+};
+
+// Loads it, but for the candidates and the axis. parent: TOP_SAMPLED or a node.
 template <typename real, int dims>
-static __device__ __forceinline__ void top_span(const top_block<real, dims>& k, int64_t parent,
-                                                const sap_median<real>* node, int side, int axis, int bins,
-                                                sap_median<real>* m) {
-    typename sap_ordinal<real>::type lower = k.work->lower[parent * k.axes() + axis],
-                                     upper = k.work->upper[parent * k.axes() + axis];
-    if (node && axis == node->axis && side == 0) upper = node->high;
-    if (node && axis == node->axis && side == 1) lower = node->low;
-    sap_median_begin(m, lower, upper, 0, bins);
+static __device__ __forceinline__ top_span<real> top_load_span(const top_block<real, dims>& k, int64_t parent, int a) {
+    const int64_t at = parent * k.axes() + a;
+    const top_span<real> span = {k.work->lower[at], k.work->upper[at], 0, 0, -1};
+    return span;
 }
 
 // A point of a rank in global memory; if the number of dimensions is known, its coordinates are in hand.

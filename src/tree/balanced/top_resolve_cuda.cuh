@@ -28,39 +28,71 @@ template <int who> struct top_member {
     }
 };
 
-// Narrows a search by a histogram, by a warp, all of whose lanes have it. `rank`: of the median in the node. The bins were
-// changed by atomics a moment ago, which caches do not see: hence volatile.
-template <typename real>
+// Four bins that follow each other. Those in global memory were changed by atomics a moment ago, which the first-level cache
+// does not see.
+struct __align__(16) top_bins_read {
+    int of[4];
+};
+template <bool global> static __device__ __forceinline__ top_bins_read top_read_bins(const int* bins) {
+    top_bins_read four;
+#ifndef SAP_CUDA_ON_CPU
+    if (global) {
+        const int4 read = __ldcg((const int4*)bins);
+        memcpy(&four, &read, sizeof four);
+        return four;
+    }
+#endif
+    four = *(const top_bins_read*)bins;
+    return four;
+}
+
+// Narrows a search by a histogram, by a warp, all of whose lanes have it. `rank`: of the median in the node.
+template <bool global, typename real>
 static __device__ __forceinline__ void top_narrow(sap_median<real>* median, const int* counts, int bins, int rank) {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 8, EACH = 4 * SAP_WARP };
     const int lane = sap_lane();
-    int before = 0, mine = 0, first = 0;
+    const top_bins_read none = {{0, 0, 0, 0}};
+    top_bins_read mine = none;
+    int before = 0, first = 0;
     bool found = false;
     rank -= median->below;
-    for (int at = 0; at < bins && !found; at += AHEAD * SAP_WARP) {
-        int own[AHEAD];
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-            own[i] = at + i * SAP_WARP < bins ? *(const volatile int*)&counts[at + i * SAP_WARP + lane] : 0;
+    for (int at = 0; at < bins && !found; at += AHEAD * EACH) {
+        top_bins_read own[AHEAD];
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
-            const int sum = (int)sap_warp_sum((unsigned int)own[i]);
+            const int from = at + i * EACH + 4 * lane;
+            own[i] = from < bins ? top_read_bins<global>(counts + from) : none;
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const int* four = own[i].of;
+            const int sum = (int)sap_warp_sum((unsigned int)(four[0] + four[1] + four[2] + four[3]));
             if (found) continue;
             found = rank < before + sum;
             mine = own[i];
-            first = at + i * SAP_WARP;
+            first = at + i * EACH;
             if (!found) before += sum;
         }
     }
-    int up_to = mine;
+    const int sum = mine.of[0] + mine.of[1] + mine.of[2] + mine.of[3];
+    int up_to = sum;
     for (int step = 1; step < SAP_WARP; step *= 2) {
         const int other = __shfl_up_sync(SAP_ALL_LANES, up_to, (unsigned int)step);
         if (lane >= step) up_to += other;
     }
     const int finder = __ffs((int)__ballot_sync(SAP_ALL_LANES, rank < before + up_to)) - 1;
     SAP_ASSERT(found && finder >= 0);
-    before += __shfl_sync(SAP_ALL_LANES, up_to - mine, finder);
-    sap_median_take(median, first + finder, bins, before, __shfl_sync(SAP_ALL_LANES, mine, finder));
+    before += up_to - sum;
+    int bin = first + 4 * lane, inside = mine.of[0];
+#pragma unroll
+    for (int i = 1; i < 4; i++) {
+        if (rank < before + inside) break;
+        before += inside;
+        inside = mine.of[i];
+        bin++;
+    }
+    sap_median_take(median, __shfl_sync(SAP_ALL_LANES, bin, finder), bins, __shfl_sync(SAP_ALL_LANES, before, finder),
+                    __shfl_sync(SAP_ALL_LANES, inside, finder));
 }
 
 // Where a listed point is, relative to the candidates that are left; *key: a candidate's key. x: its coordinate on the
@@ -130,7 +162,7 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
         }
         if (me->leads()) {
             sap_median<real> median = team->node;
-            top_narrow(&median, bins, BINS, rank);
+            top_narrow<who == TOP_ALL>(&median, bins, BINS, rank);
             __syncwarp(); // all have read it
             if (median.candidates > TOP_RANKED && median.low == median.high) {
                 if (sap_lane() == 0) team->pivot[median.component] = median.low;
@@ -153,7 +185,7 @@ static __device__ bool top_tied_before(const top_block<real, dims>& k, int axis,
     return k.stage->from_ids[x] < k.stage->from_ids[y];
 }
 
-// Finds the median among the `count` listed candidates, and writes it.
+// Finds the median among the `count` listed candidates.
 template <int who, typename real, int dims>
 static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims>& k, top_member<who>* me,
                                                       top_team<real, dims>* team, int64_t index, unsigned int first,
@@ -193,16 +225,24 @@ static __device__ __forceinline__ void top_find_pivot(const top_block<real, dims
                 if (other == key && i != own)
                     before += top_tied_before(k, axis, component, first + (unsigned int)team->list[i], at);
             }
-            if (before != rank) continue;
-            team->median = team->list[own];
-            if (!me->writes()) continue;
-            for (int c = 0; c < k.axes(); c++)
-                k.work->pivot[heap * k.axes() + c] = sap_ordinal_of(*k.at(sap_next_axis(axis, c, k.axes()), at));
-            k.work->pivot_id[heap] = k.stage->from_ids[at];
-            sap_write_node<real>(*k.build, k.stage->level, index, axis, *k.at(axis, at));
+            if (before == rank) team->median = team->list[own];
         }
     }
     me->wait();
+}
+
+// Writes the median of a node, a listed point, by a warp.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_write_median(const top_block<real, dims>& k, int64_t index, int axis,
+                                                        unsigned int at) {
+    const int lane = sap_lane();
+    const int64_t heap = ((int64_t)1 << k.stage->level) + index;
+    static_assert(SAP_MAX_DIMS < SAP_WARP, "a lane has a coordinate or the id");
+    if (lane == k.axes()) k.work->pivot_id[heap] = k.stage->from_ids[at];
+    if (lane >= k.axes()) return;
+    const real x = *k.at(sap_next_axis(axis, lane, k.axes()), at);
+    k.work->pivot[heap * k.axes() + lane] = sap_ordinal_of(x);
+    if (lane == 0) sap_write_node<real>(*k.build, k.stage->level, index, axis, x);
 }
 
 // Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at.
@@ -263,22 +303,30 @@ top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real
     __syncthreads();
 }
 
-// Takes what is known of the children of a node, or (node NULL) of the tree's root itself.
-template <int who, typename real, int dims>
-static __device__ __forceinline__ void top_take_sides(const top_block<real, dims>& k, top_member<who>* me,
-                                                      top_team<real, dims>* team, int64_t parent,
-                                                      const sap_median<real>* node, int bins) {
+// What is known of a child along an axis before candidates were looked at, as it lies in memory.
+template <typename real> struct top_known {
+    top_span<real> span;
+    typename sap_ordinal<real>::type low, high;
+    int min_id;
+};
+
+// Loads it for side `i` of a node's children, or of the tree's root itself (parent TOP_SAMPLED).
+template <typename real, int dims>
+static __device__ __forceinline__ top_known<real> top_load_side(const top_block<real, dims>& k, int64_t parent, int i) {
     const top_work<real>& w = *k.work;
-    const int sides = (node ? 2 : 1) * k.axes();
-    const int64_t child = node ? 2 * parent : parent;
-    for (int i = me->local(); i < sides; i += top_member<who>::LOCAL) {
-        sap_median<real> m;
-        top_span(k, node ? parent : (int64_t)TOP_SAMPLED, node, i / k.axes(), i % k.axes(), bins, &m);
-        top_begin_side(&team->side[i], m);
-        team->lower[i] = w.lower[child * k.axes() + i];
-        team->upper[i] = w.upper[child * k.axes() + i];
-        if (i % k.axes() == 0) team->min_id[i / k.axes()] = w.min_id[child + i / k.axes()];
-    }
+    const int64_t child = parent == TOP_SAMPLED ? 1 : 2 * parent;
+    const top_known<real> known = {top_load_span(k, parent, i % k.axes()), w.lower[child * k.axes() + i],
+                                   w.upper[child * k.axes() + i], w.min_id[child + i / k.axes()]};
+    return known;
+}
+
+template <typename real, int dims>
+static __device__ __forceinline__ void top_take_side(const top_block<real, dims>& k, top_team<real, dims>* team, int i,
+                                                     const top_known<real>& known, int bins) {
+    top_begin_side(&team->side[i], known.span.begin(i / k.axes(), i % k.axes(), bins));
+    team->lower[i] = known.low;
+    team->upper[i] = known.high;
+    if (i % k.axes() == 0) team->min_id[i / k.axes()] = known.min_id;
 }
 
 // Begins a node of `level`, whose bounds and histograms are complete: axis, candidates; and writes its box if the tree
@@ -303,8 +351,8 @@ static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k,
     node.below = 0;
     node.candidates = count;
     if (node.scale > 0) // else all points of the node are candidates
-        top_narrow(&node, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
-                   (int)(k.rank(level + 1, 2 * index + 1) - from));
+        top_narrow<true>(&node, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
+                         (int)(k.rank(level + 1, 2 * index + 1) - from));
     if (sap_lane() == 0) k.work->node[heap] = node;
     for (int a = sap_lane(); a < k.axes(); a += SAP_WARP) {
         k.work->lower[heap * k.axes() + a] = lower[a];
@@ -325,6 +373,13 @@ static __device__ void top_resolve(const top_block<real, dims>& k, top_member<wh
     const sap_median<real> node = k.work->node[heap];
     const unsigned int first = (unsigned int)k.rank(k.stage->level, index);
     SAP_ASSERT(k.work->listed[heap] == node.candidates);
+    static_assert(2 * SAP_MAX_DIMS <= SAP_WARP, "a lane has a side");
+    const bool has_side = bins && me->local() < 2 * k.axes();
+    top_known<real> known = {};
+    if (has_side) known = top_load_side(k, heap, me->local()); // with the node: each load takes as long as many
+    known.span.low = node.low;
+    known.span.high = node.high;
+    known.span.axis = node.axis;
     me->wait();
     if (me->local() == 0) {
         team->node = node;
@@ -336,16 +391,16 @@ static __device__ void top_resolve(const top_block<real, dims>& k, top_member<wh
         if (me->own() == 0) k.work->meeting->found = 0;
         me->meet(k);
     }
-    if (bins) top_take_sides(k, me, team, heap, &node, bins);
+    if (has_side) top_take_side(k, team, me->local(), known, bins);
     me->wait();
     top_find_pivot(k, me, team, index, first, node.candidates);
     SAP_ASSERT(who != TOP_ALL || bins > 0); // else a block might begin the next node while another one reads this one's
-    if (bins == 0) return;
-    top_take_list(k, me, team, heap, node, bins, first, node.candidates);
+    if (bins) top_take_list(k, me, team, heap, node, bins, first, node.candidates);
     const int warp = who == TOP_WARP ? 0 : (int)threadIdx.x / SAP_WARP, warps = who == TOP_WARP ? 1 : (int)TOP_TEAMS;
     if (!me->writes()) return;
-    for (int side = warp; side < 2; side += warps)
+    for (int side = warp; bins && side < 2; side += warps)
         top_begin(k, *team, k.stage->level + 1, 2 * index + side, side, bins);
+    if (warp == warps - 1) top_write_median(k, index, node.axis, first + (unsigned int)team->median);
 }
 
 // A warp or a block a node of the level. Level -1: begins the tree's root. The points are those that were listed.
@@ -361,7 +416,9 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     top_member<TOP_WARP> own = {shared->bins + warp * TOP_TEAM_BINS, 0};
     if (stage.level < 0) {
         if (warp > 0) return;
-        top_take_sides(k, &own, &shared->team[0], 1, (const sap_median<real>*)NULL, stage.bins);
+        if (sap_lane() < k.axes())
+            top_take_side(k, &shared->team[0], sap_lane(), top_load_side(k, (int64_t)TOP_SAMPLED, sap_lane()),
+                          stage.bins);
         __syncwarp();
         top_begin(k, shared->team[0], 0, 0, 0, stage.bins);
         return;
@@ -369,8 +426,12 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     const sap_median<real>* nodes = w.node + ((int64_t)1 << stage.level);
     const int most = stage.together ? TOP_ALL_LISTED : INT_MAX;
     top_member<TOP_ALL> one = {shared->bins, 0};
-    for (int64_t index = 0; stage.together && index >> stage.level == 0; index++)
-        if (nodes[index].candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
+    bool crowded = false;
+    for (int64_t index = threadIdx.x; stage.together && index >> stage.level == 0; index += TOP_TEAMS * SAP_WARP)
+        crowded |= nodes[index].candidates > most;
+    if (stage.together && __syncthreads_or(crowded)) // hardly ever
+        for (int64_t index = 0; index >> stage.level == 0; index++)
+            if (nodes[index].candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
     const int64_t first = (int64_t)blockIdx.x * stage.teams, end = min(first + stage.teams, (int64_t)1 << stage.level);
     const int alone = stage.teams > 1 ? TOP_TEAM_LISTED : -1; // with so many a warp is left alone
     top_member<TOP_BLOCK> all = {shared->bins, 0};
