@@ -124,6 +124,15 @@ static int64_t top_blocks(sap_cuda_call* call, const void* kernel, int64_t count
     return most < grains ? most : grains;
 }
 
+// Shares all points out among blocks.
+template <typename real> static void share_out(const sap_cuda_build& b, int64_t blocks, top_stage<real>* stage) {
+    const int64_t grains = (b.count + TOP_GRAIN - 1) / TOP_GRAIN;
+    if (blocks == 0) return; // nothing runs after a failure
+    stage->share = (unsigned int)(grains / blocks);
+    stage->rest = (unsigned int)(grains % blocks);
+    stage->roots = (float)((double)((int64_t)1 << stage->root_level) / (double)b.count);
+}
+
 // Splits the nodes of a level; level -1: begins the tree's root. `rows`: points lie as the caller gave them, with
 // which kernels for any number of dimensions need no code of their own.
 template <typename real, int dims>
@@ -131,6 +140,7 @@ static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top
                          top_stage<real> stage, bool rows, int64_t blocks) {
     const int64_t nodes = stage.level < 0 ? 1 : (int64_t)1 << stage.level;
     const int64_t multiprocessors = call->cuda->multiprocessors;
+    share_out(b, blocks, &stage);
     sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
     stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
     if (dims && rows)
@@ -178,6 +188,7 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         const int end = b.top * (move + 1) / moves;
         for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
             launch_level<real, dims>(call, b, work, stage, rows, counters);
+        share_out(b, movers.blocks, &stage);
         if (dims && rows)
             sap_cuda_launch(call, build_move<real, dims, dims != 0>, movers, b, work, stage);
         else

@@ -87,14 +87,16 @@ static __device__ __forceinline__ void top_await(const top_block<real, dims>& k,
     }
 }
 
-// Begins a root's children: bounds of nothing, empty histograms.
+// Begins a root's children: bounds of nothing, empty histograms. What has to be loaded is loaded by different warps, side
+// by side.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_count_begin(const top_block<real, dims>& k, top_counting<real, dims>* s,
                                                        int64_t root, int nodes, int children, int bins) {
     const top_work<real>& w = *k.work;
     __syncthreads();
-    if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, s->cut);
-    for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS) {
+    static_assert(2 * TOP_CHILDREN <= TOP_THREADS, "the warps are different ones");
+    if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, TOP_THREADS - 1 - (int)threadIdx.x, s->cut);
+    for (int i = nodes + ((int)threadIdx.x ^ TOP_THREADS / 2); i < 2 * nodes; i += TOP_THREADS) {
         const sap_median<real> node = w.node[k.heap(root, i)];
         s->gate[i - nodes] = {sap_real_of(node.low), sap_median_last(node), node.axis};
         s->listed[i] = 0;
@@ -118,24 +120,10 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
     for (int i = (int)threadIdx.x; i < children * k.axes() * bins; i += TOP_THREADS) s->counts[i] = 0;
 }
 
-// Lists the candidates that wait.
-template <typename real, int dims>
-static __device__ __forceinline__ void top_list_staged(const top_block<real, dims>& k, top_counting<real, dims>* s,
-                                                       int64_t root, int nodes) {
-    const int staged = min(s->staged, (int)top_counting<real, dims>::STAGED);
-    for (int i = nodes + (int)threadIdx.x; i < 2 * nodes; i += TOP_THREADS)
-        if (s->listed[i]) s->listed[i] = atomicAdd(&k.work->listed[k.heap(root, i)], s->listed[i]);
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < staged; i += TOP_THREADS) {
-        const int place = s->place[i], node = place >> TOP_PLACE_BITS;
-        top_list(k, k.heap(root, node), s->listed[node] + (place & ((1 << TOP_PLACE_BITS) - 1)), s->rank[i]);
-    }
-}
-
 // Adds what the block has found to the children.
 template <typename real, int dims>
-static __device__ __forceinline__ void top_count_end(const top_block<real, dims>& k, top_counting<real, dims>* s,
-                                                     int64_t root, int children, int bins, bool ids) {
+static __device__ __forceinline__ void top_add_children(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                        int64_t root, int children, int bins, bool ids) {
     const top_work<real>& w = *k.work;
     const int all = children * k.axes();
     const int64_t first = ((int64_t)1 << (k.stage->level + 1)) + root * children;
@@ -148,6 +136,23 @@ static __device__ __forceinline__ void top_count_end(const top_block<real, dims>
         atomicMax(&w.upper[first * k.axes() + i], sap_ordinal_of(s->side[i].most));
     }
     for (int i = (int)threadIdx.x; ids && i < children; i += TOP_THREADS) atomicMin(&w.min_id[first + i], s->min_id[i]);
+}
+
+// Lists the candidates that wait, and adds what the block has found to the children while room is taken for those.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_count_end(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                     int64_t root, int nodes, int children, int bins, bool ids) {
+    const int staged = min(s->staged, (int)top_counting<real, dims>::STAGED), own = nodes + (int)threadIdx.x;
+    const int listed = own < 2 * nodes ? s->listed[own] : 0;
+    int place = 0;
+    if (listed) place = atomicAdd(&k.work->listed[k.heap(root, own)], listed);
+    if (bins > 0) top_add_children(k, s, root, children, bins, ids);
+    if (listed) s->listed[own] = place;
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < staged; i += TOP_THREADS) {
+        const int node = s->place[i] >> TOP_PLACE_BITS, number = s->place[i] & ((1 << TOP_PLACE_BITS) - 1);
+        top_list(k, k.heap(root, node), s->listed[node] + number, s->rank[i]);
+    }
 }
 
 // Reports the first of a lane's points that no tree can hold.
@@ -169,6 +174,72 @@ static __device__ __forceinline__ void top_check(const top_block<real, dims>& k,
     if (bad != INT64_MAX) sap_report_bad(*k.build, bad);
 }
 
+// Counts a lane's points, the first one of rank `first`, to whose nodes their noted ones are parents.
+template <bool rows, typename real, int dims>
+static __device__ __forceinline__ void
+top_count_some(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int below, int bins, bool ids,
+               top_point<real, dims>* point, int* node, unsigned int first, unsigned int to) {
+    const int nodes = below < 0 ? 0 : 1 << below, children = nodes ? 2 * nodes : 1;
+    int child[TOP_ITEMS];
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        if (rows) point[j].settle();
+        child[j] = first + j * SAP_WARP < to ? 0 : children;
+    }
+    if (!nodes) top_check(k, point, first, to);
+    if (nodes) {
+        unsigned int waiting = 0;
+        if (below > 0) {
+            top_descend(k, root, point, node);
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++)
+                if (child[j] == 0) k.work->noted[first + j * SAP_WARP] = (unsigned char)node[j];
+        }
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            const top_gate<real> gate = s->gate[node[j] - nodes];
+            const real x = point[j].coordinate(gate.axis);
+            const bool after = x > gate.high, among = x >= gate.low && !after;
+            waiting |= among && first + j * SAP_WARP < to ? 1u << j : 0;
+            child[j] = among ? children : max(child[j], 2 * node[j] + after - children);
+        }
+        if (__any_sync(SAP_ALL_LANES, waiting))
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) top_await(k, s, root, waiting >> j & 1, node[j], point[j].i);
+    }
+    if (bins == 0) return;
+    int histogram[TOP_ITEMS]; // the child's first one
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) histogram[j] = child[j] * k.axes() * bins;
+#pragma unroll
+    for (int a = 0; a < (dims ? dims : k.axes()); a++) {
+        top_side<real>* sides = s->side + a;
+        bool widens = false;
+        int bin[TOP_ITEMS];
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) {
+            const top_side<real> side = sides[child[j] * k.axes()];
+            const real x = point[j].coordinate(a);
+            widens = widens || x < side.least || x > side.most;
+            bin[j] = histogram[j] + a * bins + top_bin(side, x, bins);
+            if (!(side.scale > 0)) bin[j] = TOP_COUNTS;
+            SAP_ASSERT(bin[j] >= 0 && bin[j] <= TOP_COUNTS);
+        }
+        if (widens) // few do, and a branch for each point would take longer than all of this
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) atomicAdd(&s->counts[bin[j]], 1);
+    }
+    if (!ids) return;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        if (child[j] == children) continue;
+        const int id = k.id(point[j].i);
+        if (id < *(volatile int*)&s->min_id[child[j]]) atomicMin(&s->min_id[child[j]], id);
+    }
+}
+
 // Counts ranks [from, to) of a root. bins 0: the children belong to the tree's bottom, and are not counted.
 template <bool rows, typename real, int dims>
 static __device__ void top_count(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int bins,
@@ -176,75 +247,23 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     const int below = k.stage->level - k.stage->root_level, nodes = below < 0 ? 0 : 1 << below,
               children = nodes ? 2 * nodes : 1;
     const bool ids = bins > 0 && k.stage->level >= 0 && sap_stored_level(*k.build, k.stage->level + 1) >= 0;
-    top_count_begin(k, s, root, nodes, children, bins);
-    __syncthreads();
-    for (unsigned int at = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS; at < to; at += TOP_TILE) {
-        const unsigned int first = at + sap_lane();
-        top_point<real, dims> point[TOP_ITEMS];
-        int child[TOP_ITEMS], node[TOP_ITEMS];
+    unsigned int first = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS + sap_lane();
+    top_point<real, dims> point[TOP_ITEMS];
+    int node[TOP_ITEMS];
+    const auto load = [&](void) {
         top_load<SAP_WARP, rows>(k, point, first, to);
         top_take_nodes<SAP_WARP>(k.work->noted, below, first, to, node);
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) {
-            if (rows) point[j].settle();
-            child[j] = first + j * SAP_WARP < to ? 0 : children;
-        }
-        if (!nodes) top_check(k, point, first, to);
-        if (nodes) {
-            unsigned int waiting = 0;
-            if (below > 0) {
-                top_descend(k, root, point, node);
-#pragma unroll
-                for (int j = 0; j < TOP_ITEMS; j++)
-                    if (child[j] == 0) k.work->noted[first + j * SAP_WARP] = (unsigned char)node[j];
-            }
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++) {
-                const top_gate<real> gate = s->gate[node[j] - nodes];
-                const real x = point[j].coordinate(gate.axis);
-                const bool after = x > gate.high, among = x >= gate.low && !after;
-                waiting |= among && first + j * SAP_WARP < to ? 1u << j : 0;
-                child[j] = among ? children : max(child[j], 2 * node[j] + after - children);
-            }
-            if (__any_sync(SAP_ALL_LANES, waiting))
-#pragma unroll
-                for (int j = 0; j < TOP_ITEMS; j++) top_await(k, s, root, waiting >> j & 1, node[j], point[j].i);
-        }
-        if (bins == 0) continue;
-        int histogram[TOP_ITEMS]; // the child's first one
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) histogram[j] = child[j] * k.axes() * bins;
-#pragma unroll
-        for (int a = 0; a < (dims ? dims : k.axes()); a++) {
-            top_side<real>* sides = s->side + a;
-            bool widens = false;
-            int bin[TOP_ITEMS];
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++) {
-                const top_side<real> side = sides[child[j] * k.axes()];
-                const real x = point[j].coordinate(a);
-                widens = widens || x < side.least || x > side.most;
-                bin[j] = histogram[j] + a * bins + top_bin(side, x, bins);
-                if (!(side.scale > 0)) bin[j] = TOP_COUNTS;
-                SAP_ASSERT(bin[j] >= 0 && bin[j] <= TOP_COUNTS);
-            }
-            if (widens) // few do, and a branch for each point would take longer than all of this
-#pragma unroll
-                for (int j = 0; j < TOP_ITEMS; j++) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++) atomicAdd(&s->counts[bin[j]], 1);
-        }
-        if (!ids) continue;
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) {
-            if (child[j] == children) continue;
-            const int id = k.id(point[j].i);
-            if (id < *(volatile int*)&s->min_id[child[j]]) atomicMin(&s->min_id[child[j]], id);
-        }
+    };
+    load(); // the first points are on their way while the block gets ready
+    top_count_begin(k, s, root, nodes, children, bins);
+    __syncthreads();
+    while (first - sap_lane() < to) { // by whole warps
+        top_count_some<rows>(k, s, root, below, bins, ids, point, node, first, to);
+        first += TOP_TILE;
+        load();
     }
     __syncthreads();
-    top_list_staged(k, s, root, nodes);
-    if (bins > 0) top_count_end(k, s, root, children, bins, ids);
+    top_count_end(k, s, root, nodes, children, bins, ids);
 }
 
 template <typename real, int dims, bool rows>

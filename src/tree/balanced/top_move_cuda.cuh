@@ -124,7 +124,7 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
     int32_t id[TOP_ITEMS];
     int child[TOP_ITEMS];
     __syncthreads();
-    top_take_cuts(k, root, levels, t->cut);
+    top_take_cuts(k, root, levels, (int)threadIdx.x, t->cut);
     __syncthreads();
     for (unsigned int at = from; at < to; at += TOP_TILE) {
         int place[TOP_ITEMS], delta = 0;

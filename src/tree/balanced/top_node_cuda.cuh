@@ -125,7 +125,9 @@ template <typename real> struct top_stage {
     int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
     int teams;             // nodes a block that resolves them
     bool together;         // all blocks run at once
-    real most;             // the greatest coordinate that a tree takes
+    unsigned int share, rest; // of all grains, a block's, and how many of the first blocks have one more
+    float roots;              // for a rank
+    real most;                // the greatest coordinate that a tree takes
 };
 
 // What a thread needs at hand: what the kernel was called with. dims 0: known at run time only.
@@ -293,11 +295,11 @@ static __device__ __forceinline__ void top_descend(const top_block<real, dims>& 
     }
 }
 
-// Takes what top_descend needs to step down to the nodes that are `levels` below a root.
+// Takes what top_descend needs to step down to the nodes that are `levels` below a root. `thread`: in any order.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_take_cuts(const top_block<real, dims>& k, int64_t root, int levels,
-                                                     top_cut<real>* cut) {
-    for (int i = (1 << levels) / 2 + (int)threadIdx.x; i > 0 && i < 1 << levels; i += TOP_THREADS) {
+                                                     int thread, top_cut<real>* cut) {
+    for (int i = (1 << levels) / 2 + thread; i > 0 && i < 1 << levels; i += TOP_THREADS) {
         const int64_t heap = k.heap(root, i);
         cut[i].split = sap_real_of(k.work->pivot[heap * k.axes()]);
         cut[i].axis = k.work->node[heap].axis;
@@ -307,14 +309,16 @@ static __device__ __forceinline__ void top_take_cuts(const top_block<real, dims>
 // Calls work(root, from, to) for the part of each root that lies in the block's ranks.
 template <typename real, int dims, typename work_type>
 static __device__ __forceinline__ void top_each_root(const top_block<real, dims>& k, const work_type& work) {
-    const int64_t count = k.build->count, grains = (count + TOP_GRAIN - 1) / TOP_GRAIN;
-    const int64_t from = min(grains * blockIdx.x / gridDim.x * TOP_GRAIN, count);
-    const int64_t to = min(grains * (blockIdx.x + 1) / gridDim.x * TOP_GRAIN, count);
-    int64_t root = from < to ? (from << k.stage->root_level) / count : 0;
-    while (from < to && root > 0 && k.rank(k.stage->root_level, root) > from) root--; // of a slice
-    while (from < to && k.rank(k.stage->root_level, root + 1) <= from) root++;
+    const top_stage<real>& stage = *k.stage;
+    const int64_t count = k.build->count, before = (int64_t)stage.share * blockIdx.x + min(blockIdx.x, stage.rest);
+    const int64_t from = min(before * TOP_GRAIN, count);
+    const int64_t to = min((before + stage.share + (blockIdx.x < stage.rest)) * TOP_GRAIN, count);
+    // Nearly: a division would take as long as a load.
+    int64_t root = min((int64_t)((float)from * stage.roots), ((int64_t)1 << stage.root_level) - 1);
+    while (from < to && root > 0 && k.rank(stage.root_level, root) > from) root--;
+    while (from < to && k.rank(stage.root_level, root + 1) <= from) root++;
     for (int64_t at = from; at < to; root++) {
-        const int64_t end = min(k.rank(k.stage->root_level, root + 1), to);
+        const int64_t end = min(k.rank(stage.root_level, root + 1), to);
         work(root, (unsigned int)at, (unsigned int)end);
         at = end;
     }
