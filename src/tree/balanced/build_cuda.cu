@@ -183,6 +183,7 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         stage.from = (const real*)(rows ? b.points.rows : b.points.coords[target ^ 1]);
         stage.row_step = rows ? b.points.stride : 1;
         stage.axis_step = rows ? 1 : b.points.pitch;
+        stage.packed = rows && b.points.stride == b.dims && (uintptr_t)b.points.rows % (TOP_ITEMS * sizeof(real)) == 0;
         if (!rows) stage.from_ids = b.points.ids[target ^ 1];
         stage.root_level = b.top * move / moves;
         const int end = b.top * (move + 1) / moves;

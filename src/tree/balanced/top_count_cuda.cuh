@@ -158,7 +158,7 @@ static __device__ __forceinline__ void top_count_end(const top_block<real, dims>
 // Reports the first of a lane's points that no tree can hold.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_check(const top_block<real, dims>& k, const top_point<real, dims>* point,
-                                                 unsigned int first, unsigned int to) {
+                                                 unsigned int there) {
     const real most = k.stage->most;
     int64_t bad = INT64_MAX;
 #pragma unroll
@@ -169,7 +169,7 @@ static __device__ __forceinline__ void top_check(const top_block<real, dims>& k,
             const real x = point[j].coordinate(a);
             good = good && x >= -most && x <= most;
         }
-        if (!good && first + j * SAP_WARP < to) bad = min(bad, (int64_t)point[j].id());
+        if (!good && there >> j & 1) bad = min(bad, (int64_t)point[j].id());
     }
     if (bad != INT64_MAX) sap_report_bad(*k.build, bad);
 }
@@ -178,29 +178,27 @@ static __device__ __forceinline__ void top_check(const top_block<real, dims>& k,
 template <bool rows, typename real, int dims>
 static __device__ __forceinline__ void
 top_count_some(const top_block<real, dims>& k, top_counting<real, dims>* s, int64_t root, int below, int bins, bool ids,
-               top_point<real, dims>* point, int* node, unsigned int first, unsigned int to) {
+               top_point<real, dims>* point, int* node, unsigned int first, unsigned int there) {
     const int nodes = below < 0 ? 0 : 1 << below, children = nodes ? 2 * nodes : 1;
     int child[TOP_ITEMS];
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
         if (rows) point[j].settle();
-        child[j] = first + j * SAP_WARP < to ? 0 : children;
+        child[j] = there >> j & 1 ? 0 : children;
     }
-    if (!nodes) top_check(k, point, first, to);
+    if (!nodes) top_check(k, point, there);
     if (nodes) {
         unsigned int waiting = 0;
         if (below > 0) {
             top_descend(k, root, point, node);
-#pragma unroll
-            for (int j = 0; j < TOP_ITEMS; j++)
-                if (child[j] == 0) k.work->noted[first + j * SAP_WARP] = (unsigned char)node[j];
+            top_note(k.work->noted, node, first, there);
         }
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
             const top_gate<real> gate = s->gate[node[j] - nodes];
             const real x = point[j].coordinate(gate.axis);
             const bool after = x > gate.high, among = x >= gate.low && !after;
-            waiting |= among && first + j * SAP_WARP < to ? 1u << j : 0;
+            waiting |= among ? there & 1u << j : 0;
             child[j] = among ? children : max(child[j], 2 * node[j] + after - children);
         }
         if (__any_sync(SAP_ALL_LANES, waiting))
@@ -247,18 +245,19 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     const int below = k.stage->level - k.stage->root_level, nodes = below < 0 ? 0 : 1 << below,
               children = nodes ? 2 * nodes : 1;
     const bool ids = bins > 0 && k.stage->level >= 0 && sap_stored_level(*k.build, k.stage->level + 1) >= 0;
-    unsigned int first = from + threadIdx.x / SAP_WARP * SAP_WARP * TOP_ITEMS + sap_lane();
+    const unsigned int begin = from / TOP_ITEMS * TOP_ITEMS; // where loads of several points can
+    unsigned int first = begin + threadIdx.x * TOP_ITEMS, there = 0;
     top_point<real, dims> point[TOP_ITEMS];
     int node[TOP_ITEMS];
     const auto load = [&](void) {
-        top_load<SAP_WARP, rows>(k, point, first, to);
-        top_take_nodes<SAP_WARP>(k.work->noted, below, first, to, node);
+        there = top_there(first, from, to);
+        top_load_neighbours<rows>(k, below, point, node, first, there, from);
     };
     load(); // the first points are on their way while the block gets ready
     top_count_begin(k, s, root, nodes, children, bins);
     __syncthreads();
-    while (first - sap_lane() < to) { // by whole warps
-        top_count_some<rows>(k, s, root, below, bins, ids, point, node, first, to);
+    while (first - sap_lane() * TOP_ITEMS < to) { // by whole warps
+        top_count_some<rows>(k, s, root, below, bins, ids, point, node, first, there);
         first += TOP_TILE;
         load();
     }

@@ -127,6 +127,7 @@ template <typename real> struct top_stage {
     bool together;         // all blocks run at once
     unsigned int share, rest; // of all grains, a block's, and how many of the first blocks have one more
     float roots;              // for a rank
+    bool packed;              // rows lie without gaps, from a multiple of 16 bytes on
     real most;                // the greatest coordinate that a tree takes
 };
 
@@ -226,7 +227,7 @@ template <typename real, int dims> struct top_point {
     __device__ __forceinline__ int32_t id() const { return k->id(i); }
 };
 
-// Loads a lane's points, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no
+// Loads a lane's points for a move, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no
 // number or, where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus
 // zeros; else in columns.
 template <int step, bool rows, typename real, int dims>
@@ -246,6 +247,78 @@ static __device__ __forceinline__ void top_load(const top_block<real, dims>& k, 
                 point[j].x[a] = rows ? from[j * step * stage.row_step + a] : from[a * stage.axis_step + j * step];
         }
     }
+}
+
+// As many numbers as a lane has points at hand, which one load brings.
+template <typename type> struct alignas(TOP_ITEMS * sizeof(type)) top_four { type of[TOP_ITEMS]; };
+
+// Which of the ranks from `first` on, a lane's, lie in [from, to): bits.
+static __device__ __forceinline__ unsigned int top_there(unsigned int first, unsigned int from, unsigned int to) {
+    enum { ALL = (1 << TOP_ITEMS) - 1 };
+    const unsigned int before = first < from ? from - first : 0, up_to = first < to ? to - first : 0;
+    return (up_to < TOP_ITEMS ? (1u << up_to) - 1 : ALL) & (unsigned int)ALL << min(before, (unsigned int)TOP_ITEMS);
+}
+
+// Loads a lane's points for a pass, neighbours from rank `first` on, a multiple of their number, and the nodes to which they
+// belong, `levels` - 1 below a root, as they were noted when that level was counted; the root itself needs no note. Where
+// there is no point: no number or, where coordinates are not in hand, rank `other`; and the first node.
+template <bool rows, typename real, int dims>
+static __device__ __forceinline__ void top_load_neighbours(const top_block<real, dims>& k, int levels,
+                                                           top_point<real, dims>* point, int* node, unsigned int first,
+                                                           unsigned int there, unsigned int other) {
+    const top_stage<real>& stage = *k.stage;
+    const unsigned char* noted = k.work->noted;
+    const bool all = there == (1u << TOP_ITEMS) - 1;
+    constexpr int axes = dims ? dims : 1;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        point[j].k = &k;
+        point[j].i = dims || there >> j & 1 ? first + j : other;
+        node[j] = levels > 1 ? 1 << (levels - 1) : 1;
+    }
+    if (all && (!rows || stage.packed)) {
+#pragma unroll
+        for (int a = 0; a < dims; a++) {
+            const top_four<real> four =
+                *(const top_four<real>*)(stage.from +
+                                         (rows ? (int64_t)first * dims + a * TOP_ITEMS : first + a * stage.axis_step));
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++)
+                if (rows)
+                    point[(a * TOP_ITEMS + j) / axes].x[(a * TOP_ITEMS + j) % axes] = four.of[j];
+                else
+                    point[j].x[a] = four.of[j];
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++)
+#pragma unroll
+            for (int a = 0; a < dims; a++) point[j].x[a] = there >> j & 1 ? *k.at(a, first + j) : (real)NAN;
+    }
+    if (levels > 1 && all) {
+        const top_four<unsigned char> four = *(const top_four<unsigned char>*)(noted + first);
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) node[j] = four.of[j];
+    } else if (levels > 1) {
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++)
+            if (there >> j & 1) node[j] = noted[first + j];
+    }
+}
+
+// Notes the nodes of a lane's points.
+static __device__ __forceinline__ void top_note(unsigned char* noted, const int* node, unsigned int first,
+                                                unsigned int there) {
+    if (there == (1u << TOP_ITEMS) - 1) {
+        top_four<unsigned char> four;
+#pragma unroll
+        for (int j = 0; j < TOP_ITEMS; j++) four.of[j] = (unsigned char)node[j];
+        *(top_four<unsigned char>*)(noted + first) = four;
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++)
+        if (there >> j & 1) noted[first + j] = (unsigned char)node[j];
 }
 
 // Whether the point of rank i, whose first component is the pivot's, comes before it.
