@@ -87,6 +87,20 @@ static __device__ __forceinline__ void top_await(const top_block<real, dims>& k,
     }
 }
 
+// What the histogram of a root's child spans along an axis.
+template <typename real, int dims>
+static __device__ __forceinline__ top_span<real> top_side_span(const top_block<real, dims>& k, int64_t root, int nodes,
+                                                               int child, int a) {
+    const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : TOP_SAMPLED;
+    top_span<real> span = top_load_span(k, parent, a);
+    if (nodes) {
+        span.low = k.work->node[parent].low;
+        span.high = k.work->node[parent].high;
+        span.axis = k.work->node[parent].axis;
+    }
+    return span;
+}
+
 // Begins a root's children: bounds of nothing, empty histograms. What has to be loaded is loaded by different warps, side
 // by side.
 template <typename real, int dims>
@@ -102,17 +116,12 @@ static __device__ __forceinline__ void top_count_begin(const top_block<real, dim
         s->listed[i] = 0;
     }
     if (threadIdx.x == 0) s->staged = 0;
+    if (threadIdx.x == 0) s->counted = ~0u;
     if (bins == 0) return;
     for (int i = (int)threadIdx.x; i < children * k.axes(); i += TOP_THREADS) {
         const int child = i / k.axes();
-        const int64_t parent = nodes ? k.heap(root, nodes + child / 2) : TOP_SAMPLED;
-        top_span<real> span = top_load_span(k, parent, i % k.axes());
-        if (nodes) {
-            span.low = w.node[parent].low;
-            span.high = w.node[parent].high;
-            span.axis = w.node[parent].axis;
-        }
-        top_begin_side(&s->side[i], span.begin(child % 2, i % k.axes(), bins));
+        top_begin_side(&s->side[i],
+                       top_side_span(k, root, nodes, child, i % k.axes()).begin(child % 2, i % k.axes(), bins));
         if (i % k.axes() == 0) s->min_id[child] = INT32_MAX;
     }
     for (int i = (int)threadIdx.x; i < k.axes(); i += TOP_THREADS) // whatever comes there widens nothing and has no bin
@@ -174,6 +183,34 @@ static __device__ __forceinline__ void top_check(const top_block<real, dims>& k,
     if (bad != INT64_MAX) sap_report_bad(*k.build, bad);
 }
 
+// Ends the histograms along axes that a child cannot divide: by the rule of the tree, or since the points seen so far make
+// it wider along another axis than all of its points can make it there. Threads wait for one another before and after.
+template <typename real, int dims>
+static __device__ __forceinline__ void top_drop(const top_block<real, dims>& k, top_counting<real, dims>* s,
+                                                int64_t root, int nodes, int children, int bins) {
+    const bool cycle = k.build->tree.options.axis == SAP_AXIS_CYCLE;
+    const int by_depth = (k.build->tree.shape.slice.root_depth + k.stage->level + 1) % k.axes();
+    __syncthreads();
+    if (threadIdx.x == 0) s->counted = 0;
+    __syncthreads();
+    for (int child = (int)threadIdx.x; child < children; child += TOP_THREADS) {
+        top_side<real>* side = &s->side[child * k.axes()];
+        real widest = 0;
+        unsigned int counted = 0;
+        for (int a = 0; a < k.axes(); a++)
+            if (side[a].least < side[a].most) widest = max(widest, side[a].most - side[a].least);
+        for (int a = 0; a < k.axes(); a++) {
+            // Of a sample nothing is known for certain.
+            const sap_median<real> m = top_side_span(k, root, nodes, child, a).begin(child % 2, a, bins);
+            const bool can = cycle ? a == by_depth : !nodes || !(sap_real_of(m.high) - sap_real_of(m.low) < widest);
+            if (!can) side[a].scale = 0;
+            if (side[a].scale > 0) counted |= 1u << a;
+        }
+        if (counted) atomicOr(&s->counted, counted);
+    }
+    __syncthreads();
+}
+
 // Counts a lane's points, the first one of rank `first`, to whose nodes their noted ones are parents.
 template <bool rows, typename real, int dims>
 static __device__ __forceinline__ void
@@ -206,6 +243,7 @@ top_count_some(const top_block<real, dims>& k, top_counting<real, dims>* s, int6
             for (int j = 0; j < TOP_ITEMS; j++) top_await(k, s, root, waiting >> j & 1, node[j], point[j].i);
     }
     if (bins == 0) return;
+    const unsigned int counted = s->counted;
     int histogram[TOP_ITEMS]; // the child's first one
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) histogram[j] = child[j] * k.axes() * bins;
@@ -213,21 +251,30 @@ top_count_some(const top_block<real, dims>& k, top_counting<real, dims>* s, int6
     for (int a = 0; a < (dims ? dims : k.axes()); a++) {
         top_side<real>* sides = s->side + a;
         bool widens = false;
-        int bin[TOP_ITEMS];
+        if (!top_counting<real, dims>::DROPS || counted >> a & 1) {
+            int bin[TOP_ITEMS];
 #pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) {
-            const top_side<real> side = sides[child[j] * k.axes()];
-            const real x = point[j].coordinate(a);
-            widens = widens || x < side.least || x > side.most;
-            bin[j] = histogram[j] + a * bins + top_bin(side, x, bins);
-            if (!(side.scale > 0)) bin[j] = TOP_COUNTS;
-            SAP_ASSERT(bin[j] >= 0 && bin[j] <= TOP_COUNTS);
+            for (int j = 0; j < TOP_ITEMS; j++) {
+                const top_side<real> side = sides[child[j] * k.axes()];
+                const real x = point[j].coordinate(a);
+                widens = widens || x < side.least || x > side.most;
+                bin[j] = histogram[j] + a * bins + top_bin(side, x, bins);
+                if (!(side.scale > 0)) bin[j] = TOP_COUNTS;
+                SAP_ASSERT(bin[j] >= 0 && bin[j] <= TOP_COUNTS);
+            }
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) atomicAdd(&s->counts[bin[j]], 1);
+        } else {
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) {
+                const top_side<real>& side = sides[child[j] * k.axes()];
+                const real x = point[j].coordinate(a);
+                widens = widens || x < side.least || x > side.most;
+            }
         }
         if (widens) // few do, and a branch for each point would take longer than all of this
 #pragma unroll
             for (int j = 0; j < TOP_ITEMS; j++) top_widen(&sides[child[j] * k.axes()], point[j].coordinate(a));
-#pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) atomicAdd(&s->counts[bin[j]], 1);
     }
     if (!ids) return;
 #pragma unroll
@@ -256,10 +303,13 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     load(); // the first points are on their way while the block gets ready
     top_count_begin(k, s, root, nodes, children, bins);
     __syncthreads();
-    while (first - sap_lane() * TOP_ITEMS < to) { // by whole warps
-        top_count_some<rows>(k, s, root, below, bins, ids, point, node, first, there);
+    const bool drops = top_counting<real, dims>::DROPS && bins > 0 && to - from > TOP_DROP_TILES * TOP_TILE;
+    for (unsigned int tile = begin; tile < to; tile += TOP_TILE) {
+        if (first - sap_lane() * TOP_ITEMS < to) // by whole warps
+            top_count_some<rows>(k, s, root, below, bins, ids, point, node, first, there);
         first += TOP_TILE;
         load();
+        if (drops && tile == begin) top_drop(k, s, root, nodes, children, bins);
     }
     __syncthreads();
     top_count_end(k, s, root, nodes, children, bins, ids);

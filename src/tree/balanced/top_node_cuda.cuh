@@ -17,6 +17,7 @@ enum {
     TOP_COUNTS = 12288,    // of a block, in all its histograms
     TOP_BINS = 4096,       // of a histogram, at most
     TOP_BINS_LEAST = 32,
+    TOP_DROP_TILES = 4,     // with more, a block looks after the first tile which histograms are needed
     TOP_BIN_POINTS = 256,   // fewer bins rather than fewer points in each
     TOP_RANKED = 64,        // candidates that a warp ranks
     TOP_TEAMS = 16,         // warps of a block that find medians, where there are many nodes
@@ -72,6 +73,8 @@ template <typename real> struct alignas(4 * sizeof(real)) top_gate {
 // What a block has while it counts.
 template <typename real, int dims> struct top_counting {
     enum { STAGED = dims ? 4096 : 512, SIDES = TOP_SIDE_BYTES / sizeof(real) + (dims ? dims : SAP_MAX_DIMS) };
+    // Whether histograms end along axes that children cannot divide. In 3 dimensions that saves less than asking costs.
+    enum { DROPS = dims == 4 };
     top_cut<real> cut[TOP_CHILDREN];       // [node of the root's heap]
     int counts[TOP_COUNTS + 1];            // the last one: of what is in no histogram
     top_side<real> side[SIDES];            // [child][axis]; behind the children those of points that belong to none
@@ -81,6 +84,7 @@ template <typename real, int dims> struct top_counting {
     unsigned int rank[STAGED];             // of the candidates that wait
     int place[STAGED];                     // node << PLACE_BITS | number among those of the node
     int staged;                            // how many wait
+    unsigned int counted;                  // bit a: some child may divide axis a
 };
 enum { TOP_PLACE_BITS = 20 };
 
