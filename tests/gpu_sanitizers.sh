@@ -22,7 +22,7 @@ test_cuda few arrays_on nothing_waits bad_points rebuilding_allocates callers_me
 test_cuda hosts many_hosts
 test_cuda_cloud few either_side refused not_built
 test_cuda_cluster hosts is_the_tree large_parts
-test_cuda_rebuilds few points_come rebuilds_take
+test_cuda_rebuilds hosts points_come rebuilds_take
 test_cloud cases shapes_are
 test_cloud_density cases densities_are periods
 test_cloud_clusters cases clusters_are many_equal
