@@ -147,7 +147,7 @@ static sap_status begin(building* b, const sap_tree_options* options, sap_cluste
         renew(b);
     else
         b->tree = sap_memory_allocate_zero(b->device, sizeof *b->tree);
-    const size_t bytes = (size_t)b->comm->size * (sizeof(told) + sizeof(int64_t));
+    const size_t bytes = (size_t)b->comm->size * (sizeof(told) + sizeof(int64_t)) + sizeof(int64_t);
     if (b->tree && sap_scratch_take(b->device, bytes, &b->shares)) return SAP_OK;
     return sap_fail(b->device, SAP_ERROR_MEMORY, "no memory for a tree over ranks");
 }
@@ -182,6 +182,7 @@ static sap_status add_shares(building* b) {
         sum.with_ids += all[r].with_ids;
         sum.without_ids += all[r].without_ids;
     }
+    first_ids[b->comm->size] = sum.given;
     if (sum.with_ids && sum.without_ids)
         return sap_fail(b->device, SAP_ERROR_ARGUMENT, "ids: some ranks give them for their points, others do not");
     if (reach_others(b, all) != SAP_OK) return b->comm->failed;

@@ -96,6 +96,7 @@ typedef struct sap_moving_share {
     const int64_t *counts, *leaving; // [ranks][pieces] that come; [all pieces] that go
 } sap_moving_share;
 sap_status sap_cluster_move_share(const sap_moving_share* moving);
+extern int64_t sap_share_part_least; // points both ways that are worth a part (cluster/ops.h). Tests lower it.
 
 // ---- cluster/there.c: what the host has to know of subtrees on a device.
 // Fetches the ids of all points, unless it was done before.

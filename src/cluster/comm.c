@@ -109,16 +109,14 @@ static sap_status exchange_staged(sap_comm* c, sap_device* device, const void* s
     return status;
 }
 
-sap_status sap_comm_exchange_there(sap_comm* c, sap_device* device, const void* send, const int64_t* send_bytes,
-                                   void* receive, const int64_t* receive_bytes) {
-    const sap_cluster_ops* ops = device->rooms.cluster;
+sap_status sap_comm_exchange_there(sap_comm* c, sap_device* device, void* stream, const void* send,
+                                   const int64_t* send_bytes, void* receive, const int64_t* receive_bytes) {
     if (!c->engine.device_memory) return exchange_staged(c, device, send, send_bytes, receive, receive_bytes);
-    c->there = ops;
+    c->there = device->rooms.cluster;
     count_exchange(c, send_bytes, receive_bytes);
     return heard(c, device,
-                 c->failed
-                     ? c->failed
-                     : c->engine.exchange(c->state, send, send_bytes, receive, receive_bytes, ops->stream(device)));
+                 c->failed ? c->failed
+                           : c->engine.exchange(c->state, send, send_bytes, receive, receive_bytes, stream));
 }
 
 sap_status sap_comm_reduce(sap_comm* c, const sap_device* device, sap_reduction how, uint64_t* values, int64_t count) {

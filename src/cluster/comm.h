@@ -27,9 +27,10 @@ sap_status sap_comm_exchange(sap_comm* comm, const sap_device* device, const voi
 sap_status sap_comm_reduce(sap_comm* comm, const sap_device* device, sap_reduction how, uint64_t* values,
                            int64_t count);
 
-// An exchange of buffers in the memory of the device: by the engine if it can, else through the host.
-sap_status sap_comm_exchange_there(sap_comm* comm, sap_device* device, const void* send, const int64_t* send_bytes,
-                                   void* receive, const int64_t* receive_bytes);
+// An exchange of buffers in the memory of the device: by the engine if it can, in a stream in which they are ready, else
+// through the host.
+sap_status sap_comm_exchange_there(sap_comm* comm, sap_device* device, void* stream, const void* send,
+                                   const int64_t* send_bytes, void* receive, const int64_t* receive_bytes);
 
 // What sap_comm_agree sends. *any: whether that is so on this rank, and becomes whether it is so on any; NULL: nobody asks,
 // on all ranks.

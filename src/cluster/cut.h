@@ -35,7 +35,7 @@ typedef struct sap_cut_plane {
 typedef struct sap_cut {
     bool on_device;           // points lie in the memory of the device: …
     struct sap_share* share;  // … these
-    const int64_t* first_ids; // [ranks] of each rank's rows, if no ids were given
+    const int64_t* first_ids; // [ranks + 1] of each rank's rows, if no ids were given
     const sap_rows* rows;     // that this rank gives
     const int64_t* ids;       // of the rows; NULL: they ascend with ranks and rows
     const sap_tree_options* options;

@@ -146,63 +146,40 @@ extern "C" sap_status sap_share_count_cuda(sap_share* s, int32_t nodes, const sa
 // ---- Halves
 
 template <typename real>
-static __device__ __forceinline__ bool share_goes_left(const share_view<real>& v, const sap_share_node* node,
-                                                       int64_t row, unsigned long long* tied) {
-    for (int c = node->from; c < node->component; c++) {
-        const uint64_t key = v.key(row, node->axis, c);
-        if (key != node->pivot[c]) return key < node->pivot[c];
-    }
-    return node->take > 0 && (int64_t)atomicAdd(tied, 1ull) < node->take;
-}
-
-template <typename real>
 static __global__ void __launch_bounds__(SHARE_THREADS)
-    share_divide(const share_view<real> v, const sap_share_node* node, int nodes, const uint16_t* names,
-                 uint16_t* labels, unsigned long long* left, unsigned long long* tied) {
-    SAP_CUDA_SHARED(unsigned int, own);
-    for (int i = (int)threadIdx.x; i < nodes; i += SHARE_THREADS) own[i] = 0;
-    __syncthreads();
-    for (int64_t first = (int64_t)blockIdx.x * SHARE_THREADS; first < v.count;
-         first += (int64_t)gridDim.x * SHARE_THREADS) {
-        const int64_t row = first + threadIdx.x;
-        const int label = row < v.count ? v.label(row) : SAP_SHARE_NONE;
-        const bool inside = label < nodes, is_left = inside && share_goes_left(v, node + label, row, tied + label);
-        if (inside) labels[row] = names[2 * label + !is_left];
-        if (nodes == 1) {
-            const unsigned int lefts = __ballot_sync(SAP_ALL_LANES, is_left);
-            if (sap_lane() == 0 && lefts) atomicAdd(&own[0], (unsigned int)__popc(lefts));
-        } else if (is_left) {
-            atomicAdd(&own[label], 1u);
-        }
+    share_divide(const share_view<real> v, const share_halves halves, uint16_t* labels) {
+    for (int64_t row = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; row < v.count;
+         row += (int64_t)gridDim.x * SHARE_THREADS) {
+        const int label = v.label(row);
+        labels[row] = (uint16_t)share_half(v, halves, label, row, share_first_key(v, halves, label, row));
     }
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < nodes; i += SHARE_THREADS)
-        if (own[i]) atomicAdd(&left[i], (unsigned long long)own[i]);
 }
 
-template <typename real>
-static void launch_divide(sap_share* s, int32_t nodes, const sap_share_node* node, const uint16_t* names,
-                          uint16_t* labels, unsigned long long* counts) {
-    sap_cuda_launch(&s->call, share_divide<real>, share_grid(s, s->rows.count, (size_t)nodes * sizeof(unsigned int)),
-                    share_view_of<real>(s), node, (int)nodes, names, labels, counts, counts + nodes);
+template <typename real> static void launch_divide(sap_share* s, uint16_t* labels) {
+    sap_cuda_launch(&s->call, share_divide<real>, share_grid(s, s->rows.count, 0), share_view_of<real>(s),
+                    share_halves_of(s), labels);
 }
 
-extern "C" sap_status sap_share_divide_cuda(sap_share* s, int32_t nodes, const sap_share_node* node,
-                                            const uint16_t* names, int64_t* left) {
-    sap_cuda_call* call = &s->call;
-    const size_t lefts = (size_t)nodes * sizeof(int64_t);
-    memset(left, 0, lefts);
-    if (call->status != SAP_OK || !s->rows.count) return call->status;
-    sap_share_node* there = (sap_share_node*)share_take(s, &s->nodes, (size_t)nodes * sizeof *node);
-    uint16_t* named = (uint16_t*)share_take(s, &s->names, 2 * (size_t)nodes * sizeof *names);
-    unsigned long long* counts = (unsigned long long*)share_take(s, &s->counts, 2 * lefts);
+void share_divide_rows(sap_share* s) {
+    if (!s->undivided) return;
     uint16_t* labels = s->labels;
-    if (!labels) labels = (uint16_t*)sap_cuda_take(call, (size_t)s->rows.count * sizeof *labels);
+    if (!labels) labels = (uint16_t*)sap_cuda_take(&s->call, (size_t)s->rows.count * sizeof *labels);
+    SHARE_BY_REAL(s, launch_divide, s, labels);
+    if (s->call.status == SAP_OK) s->labels = labels;
+    s->undivided = 0;
+}
+
+// Nodes of the last level are divided while points are packed, the others when the boxes of the next level are asked for.
+extern "C" sap_status sap_share_divide_cuda(sap_share* s, int32_t nodes, const sap_share_node* node,
+                                            const uint16_t* names) {
+    sap_cuda_call* call = &s->call;
+    const size_t ties = (size_t)nodes * sizeof(unsigned long long), halves = 2 * (size_t)nodes * sizeof *names;
+    if (call->status != SAP_OK || !s->rows.count) return call->status;
+    void* there = share_take(s, &s->nodes, (size_t)nodes * sizeof *node);
+    unsigned char* tied = (unsigned char*)share_take(s, &s->halves, ties + halves);
     sap_cuda_copy(call, there, node, (size_t)nodes * sizeof *node);
-    sap_cuda_copy(call, named, names, 2 * (size_t)nodes * sizeof *names);
-    sap_cuda_fill(call, counts, 0, 2 * lefts);
-    SHARE_BY_REAL(s, launch_divide, s, nodes, there, (const uint16_t*)named, labels, counts);
-    sap_cuda_fetch(call, left, counts, lefts);
-    if (call->status == SAP_OK) s->labels = labels;
+    sap_cuda_fill(call, tied, 0, ties);
+    sap_cuda_copy(call, tied + ties, names, halves);
+    if (call->status == SAP_OK) s->undivided = nodes;
     return call->status;
 }

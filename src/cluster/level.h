@@ -51,7 +51,6 @@ typedef struct sap_cut_level {
     uint64_t* box_of;     // [count][2 * dims] boxes, which outlive the level's numbers
     uint32_t* own;        // histograms of this rank
     sap_share_node* node; // [count]
-    int64_t* lefts;       // [count] points of this rank that go left
     uint16_t* names;      // [2 * count] of the halves
     uint64_t largest_id;
 } sap_cut_level;

@@ -6,111 +6,77 @@
 
 enum {
     PACK_WARPS = SHARE_THREADS / SAP_WARP,
-    FEW_PIECES = SAP_WARP,
     PACK_ROUNDS = 4,
+    PACK_STEP = PACK_ROUNDS * SAP_WARP,
     PACK_AT_ONCE = 32, // warps of a multiprocessor
     SUM_EACH = 8,
     MERGED_RUNS = 32, // in one pass
     MERGED_TILE = 32 * SHARE_THREADS
 };
 
-// Where a warp's points of each piece go. Of few pieces, lane p has the counter of piece p; of many, memory has.
-typedef struct pack_counter {
-    long long own;
-    long long* all; // [pieces][warps], this warp's
-    int64_t warps;
-    bool is_few;
-} pack_counter;
+// ---- Few pieces: marks
 
-// Counts the lanes that have the same piece. The first of a piece's places, for all of them, where places are asked for.
-template <bool places>
-static __device__ __forceinline__ long long pack_add(pack_counter* c, int piece, unsigned int alike) {
-    const int lane = sap_lane();
-    if (!c->is_few) {
-        long long at = 0;
-        if (lane == __ffs((int)alike) - 1) {
-            at = c->all[piece * c->warps];
-            c->all[piece * c->warps] = at + __popc(alike);
-        }
-        return __shfl_sync(SAP_ALL_LANES, at, __ffs((int)alike) - 1);
-    }
-    const long long at = places ? __shfl_sync(SAP_ALL_LANES, c->own, piece) : 0;
-    if (lane == piece) c->own += __popc(alike);
-    return at;
-}
-
-// Where the point of each lane goes, whose piece may be -1: none.
-template <bool places> static __device__ __forceinline__ long long pack_place(pack_counter* c, int piece) {
-    unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
-    long long place = 0;
-    while (waiting) {
-        const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
-        const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
-        const long long at = pack_add<places>(c, now, alike);
-        if (piece == now) place = at + __popc(alike & sap_lanes_below());
-        waiting &= ~alike;
-    }
-    return place;
-}
-
-// The part of the rows that a warp looks at, and in rounds of a warp what each lane does with its own. The labels of several
-// rounds are asked for at once.
-template <typename real, typename sink>
-static __device__ __forceinline__ void pack_rows(const share_view<real>& v, const int32_t* place, int64_t chunk,
-                                                 pack_counter* c, const sink& put) {
-    const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
-    const int64_t end = min((warp + 1) * chunk, v.count);
-    for (int64_t first = warp * chunk + sap_lane(); first - sap_lane() < end; first += PACK_ROUNDS * SAP_WARP) {
-        int piece[PACK_ROUNDS];
-        long long at[PACK_ROUNDS];
-#pragma unroll
-        for (int i = 0; i < PACK_ROUNDS; i++)
-            piece[i] = first + i * SAP_WARP < end ? v.label(first + i * SAP_WARP) : SAP_SHARE_NONE;
-#pragma unroll
-        for (int i = 0; i < PACK_ROUNDS; i++) {
-            const int label = piece[i];
-            piece[i] = -1;
-            if (label != SAP_SHARE_NONE) piece[i] = label ? place[label - SAP_SHARE_PIECES] : 0;
-            at[i] = pack_place<sink::PLACES>(c, piece[i]);
-        }
-        put(v, first, piece, at);
-    }
-}
-
-// How many points of each piece are in each warp's part.
-struct pack_nothing {
-    enum { PLACES = false };
-    template <typename real>
-    __device__ void operator()(const share_view<real>&, int64_t, const int*, const long long*) const {}
-};
-
+// The pieces of a lane's rows of several rounds, -1: none. What tells them apart is asked for all of them at once.
 template <typename real>
-static __global__ void __launch_bounds__(SHARE_THREADS)
-    pack_tally(const share_view<real> v, const int32_t* place, int pieces, int64_t warps, int64_t chunk,
-               long long* counts) {
-    const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
-    if (warp >= warps) return;
-    pack_counter c = {0, counts + warp, warps, pieces <= FEW_PIECES};
-    const pack_nothing nothing;
-    pack_rows(v, place, chunk, &c, nothing);
-    if (c.is_few && sap_lane() < pieces) counts[sap_lane() * warps + warp] = c.own;
+static __device__ __forceinline__ void pack_pieces(const share_view<real>& v, const share_halves& halves,
+                                                   const int32_t* place, int64_t first, int64_t end, int* piece) {
+    uint64_t key[PACK_ROUNDS];
+#pragma unroll
+    for (int i = 0; i < PACK_ROUNDS; i++) {
+        const int64_t row = first + i * SAP_WARP;
+        piece[i] = row < end ? v.label(row) : SAP_SHARE_NONE;
+        key[i] = share_first_key(v, halves, piece[i], row);
+    }
+#pragma unroll
+    for (int i = 0; i < PACK_ROUNDS; i++) {
+        const int label = share_half(v, halves, piece[i], first + i * SAP_WARP, key[i]);
+        piece[i] = label == SAP_SHARE_NONE ? -1 : label ? place[label - SAP_SHARE_PIECES] : 0;
+    }
+}
+
+// Divides what is not divided yet, and marks which piece each row goes to: a warp a chunk, lane p those of piece p.
+template <typename real>
+static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARPS)
+    pack_mark(const share_view<real> v, const share_halves halves, const int32_t* place, int pieces,
+              const sap_share_marks marks, unsigned char* marked) {
+    const int64_t chunk = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
+    if (chunk >= marks.chunks) return;
+    const int lane = sap_lane();
+    const int64_t end = min((chunk + 1) * marks.chunk, v.count);
+    unsigned char* own = marked + lane * marks.bytes; // of lane p < pieces
+    long long count = 0;
+    for (int64_t first = chunk * marks.chunk; first < end; first += PACK_STEP) {
+        int piece[PACK_ROUNDS];
+        uint4 bits = make_uint4(0, 0, 0, 0);
+        pack_pieces(v, halves, place, first + lane, end, piece);
+        for (int p = 0; p < pieces; p++) {
+            const uint4 all =
+                make_uint4(__ballot_sync(SAP_ALL_LANES, piece[0] == p), __ballot_sync(SAP_ALL_LANES, piece[1] == p),
+                           __ballot_sync(SAP_ALL_LANES, piece[2] == p), __ballot_sync(SAP_ALL_LANES, piece[3] == p));
+            if (lane == p) bits = all;
+        }
+        count += __popc(bits.x) + __popc(bits.y) + __popc(bits.z) + __popc(bits.w);
+        if (lane < pieces) *(uint4*)(own + marks.bits + first / 8) = bits;
+    }
+    if (lane < pieces) ((long long*)own)[chunk] = count;
 }
 
 // Makes the counts of a piece the places where they begin. A warp a piece.
-static __global__ void __launch_bounds__(SHARE_THREADS) pack_sum(int pieces, int64_t warps, long long* counts) {
+static __global__ void __launch_bounds__(SHARE_THREADS)
+    pack_sum(int pieces, int64_t chunks, int64_t step, long long* counts) {
     const int piece = (int)(blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP), lane = sap_lane();
     if (piece >= pieces) return;
     long long before = 0;
-    for (int64_t first = 0; first < warps; first += SAP_WARP * SUM_EACH) {
+    for (int64_t first = 0; first < chunks; first += SAP_WARP * SUM_EACH) {
         long long own[SUM_EACH], all = 0;
-        long long* at = counts + piece * warps + first + lane * SUM_EACH;
-        const int64_t some = warps - first - lane * SUM_EACH;
+        long long* at = counts + piece * step + first + lane * SUM_EACH;
+        const int64_t some = chunks - first - lane * SUM_EACH;
 #pragma unroll
         for (int i = 0; i < SUM_EACH; i++) all += own[i] = i < some ? at[i] : 0;
         long long sum = all;
-        for (int step = 1; step < SAP_WARP; step *= 2) {
-            const long long other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned int)step);
-            if (lane >= step) sum += other;
+        for (int near = 1; near < SAP_WARP; near *= 2) {
+            const long long other = __shfl_up_sync(SAP_ALL_LANES, sum, (unsigned int)near);
+            if (lane >= near) sum += other;
         }
         long long to = before + sum - all;
 #pragma unroll
@@ -126,10 +92,11 @@ typedef struct pack_room {
 } pack_room;
 
 // Writes the points of several rounds: their coordinates, of which some are asked for before any is written, and their rows,
-// or ids if they were given.
+// or ids if they were given, unless marks tell them.
 struct pack_put {
-    enum { PLACES = true, AXES = 4 };
+    enum { AXES = 4 };
     const pack_room* rooms;
+    bool with_ids;
     template <typename real>
     __device__ __forceinline__ void operator()(const share_view<real>& v, int64_t first, const int* piece,
                                                const long long* at) const {
@@ -152,7 +119,7 @@ struct pack_put {
         }
 #pragma unroll
         for (int i = 0; i < PACK_ROUNDS; i++) {
-            if (piece[i] < 0) continue;
+            if (piece[i] < 0 || !with_ids) continue;
             const int64_t row = first + i * SAP_WARP;
             if (v.ids)
                 ((int64_t*)rooms[piece[i]].ids)[at[i]] = v.ids[row];
@@ -162,28 +129,109 @@ struct pack_put {
     }
 };
 
+// Writes the marked points of some chunks.
 template <typename real>
 static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARPS)
-    pack_points(const share_view<real> v, const int32_t* place, int pieces, int64_t warps, int64_t chunk,
-                long long* counts, const pack_room* rooms) {
-    const int64_t warp = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
-    if (warp >= warps) return;
-    pack_counter c = {0, counts + warp, warps, pieces <= FEW_PIECES};
-    if (c.is_few && sap_lane() < pieces) c.own = counts[sap_lane() * warps + warp];
-    const pack_put put = {rooms};
-    pack_rows(v, place, chunk, &c, put);
+    pack_marked(const share_view<real> v, int pieces, const sap_share_marks marks, const unsigned char* marked,
+                const pack_put put, int64_t from, int64_t to) {
+    const int64_t chunk = from + (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
+    if (chunk >= to) return;
+    const int lane = sap_lane();
+    const int64_t end = min((chunk + 1) * marks.chunk, v.count);
+    const unsigned char* own = marked + lane * marks.bytes;
+    long long place = lane < pieces ? ((const long long*)own)[chunk] : 0;
+    for (int64_t first = chunk * marks.chunk; first < end; first += PACK_STEP) {
+        uint4 all = make_uint4(0, 0, 0, 0);
+        if (lane < pieces) all = *(const uint4*)(own + marks.bits + first / 8);
+        const unsigned int bits[PACK_ROUNDS] = {all.x, all.y, all.z, all.w};
+        int piece[PACK_ROUNDS];
+        long long at[PACK_ROUNDS];
+#pragma unroll
+        for (int i = 0; i < PACK_ROUNDS; i++) {
+            piece[i] = -1;
+            at[i] = 0;
+            for (int p = 0; p < pieces; p++) {
+                const unsigned int alike = __shfl_sync(SAP_ALL_LANES, bits[i], p);
+                const long long begin = __shfl_sync(SAP_ALL_LANES, place, p);
+                const bool is_own = alike >> lane & 1;
+                piece[i] = is_own ? p : piece[i];
+                at[i] = is_own ? begin + __popc(alike & sap_lanes_below()) : at[i];
+            }
+            place += __popc(bits[i]);
+        }
+        put(v, first + lane, piece, at);
+    }
+}
+
+// ---- Many pieces: labels
+
+// Where the point of each lane goes, whose piece may be -1: none. counts[piece][chunks] are the places of this warp.
+static __device__ __forceinline__ long long pack_place(long long* counts, int64_t chunks, int piece) {
+    const int lane = sap_lane();
+    unsigned int waiting = __ballot_sync(SAP_ALL_LANES, piece >= 0);
+    long long place = 0;
+    while (waiting) {
+        const int now = __shfl_sync(SAP_ALL_LANES, piece, __ffs((int)waiting) - 1);
+        const unsigned int alike = __ballot_sync(SAP_ALL_LANES, piece == now);
+        long long at = 0;
+        if (lane == __ffs((int)alike) - 1) {
+            at = counts[now * chunks];
+            counts[now * chunks] = at + __popc(alike);
+        }
+        at = __shfl_sync(SAP_ALL_LANES, at, __ffs((int)alike) - 1);
+        if (piece == now) place = at + __popc(alike & sap_lanes_below());
+        waiting &= ~alike;
+    }
+    return place;
+}
+
+// Counts the points of each piece in each chunk, or, with `put`, writes them.
+template <typename real, bool puts>
+static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARPS)
+    pack_labelled(const share_view<real> v, const int32_t* place, const sap_share_marks marks, long long* counts,
+                  const pack_put put) {
+    const int64_t chunk = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
+    if (chunk >= marks.chunks) return;
+    const int64_t end = min((chunk + 1) * marks.chunk, v.count);
+    const share_halves none = {};
+    for (int64_t first = chunk * marks.chunk + sap_lane(); first - sap_lane() < end; first += PACK_STEP) {
+        int piece[PACK_ROUNDS];
+        long long at[PACK_ROUNDS];
+        pack_pieces(v, none, place, first, end, piece);
+#pragma unroll
+        for (int i = 0; i < PACK_ROUNDS; i++) at[i] = pack_place(counts + chunk, marks.chunks, piece[i]);
+        if (puts) put(v, first, piece, at);
+    }
+}
+
+// ---- All of it
+
+static bool is_marked(const sap_share_move* m) { return m->pieces <= SAP_SHARE_MARKED; }
+
+static sap_cuda_grid pack_grid(int64_t chunks) {
+    const sap_cuda_grid grid = {(chunks + PACK_WARPS - 1) / PACK_WARPS, SHARE_THREADS, 0, false};
+    return grid;
+}
+
+static pack_put put_of(const sap_share* s, const sap_share_move* m) {
+    const pack_put put = {(const pack_room*)s->rooms, m->id_bytes > 0};
+    return put;
+}
+
+template <typename real> static void launch_marks(sap_share* s, const sap_share_move* m, const int32_t* place) {
+    sap_cuda_launch(&s->call, pack_mark<real>, pack_grid(s->marks.chunks), share_view_of<real>(s), share_halves_of(s),
+                    place, (int)m->pieces, s->marks, s->marked);
+}
+
+template <typename real> static void launch_marked(sap_share* s, const sap_share_move* m, int64_t from, int64_t to) {
+    sap_cuda_launch(&s->call, pack_marked<real>, pack_grid(to - from), share_view_of<real>(s), (int)m->pieces, s->marks,
+                    (const unsigned char*)s->marked, put_of(s, m), from, to);
 }
 
 template <typename real>
-static void launch_pack(sap_share* s, const sap_share_move* m, const int32_t* place, const pack_room* rooms,
-                        long long* counts) {
-    sap_cuda_call* call = &s->call;
-    const share_view<real> v = share_view_of<real>(s);
-    const sap_cuda_grid grid = {(s->warps + PACK_WARPS - 1) / PACK_WARPS, SHARE_THREADS, 0, false};
-    sap_cuda_launch(call, pack_tally<real>, grid, v, place, (int)m->pieces, s->warps, s->chunk, counts);
-    sap_cuda_launch(call, pack_sum, sap_cuda_grid_for((int64_t)m->pieces * SAP_WARP, SHARE_THREADS), (int)m->pieces,
-                    s->warps, counts);
-    sap_cuda_launch(call, pack_points<real>, grid, v, place, (int)m->pieces, s->warps, s->chunk, counts, rooms);
+static void launch_labelled(sap_share* s, const sap_share_move* m, const int32_t* place, bool puts) {
+    sap_cuda_launch(&s->call, puts ? pack_labelled<real, true> : pack_labelled<real, false>, pack_grid(s->marks.chunks),
+                    share_view_of<real>(s), place, s->marks, (long long*)(void*)s->marked, put_of(s, m));
 }
 
 // ---- Room
@@ -213,6 +261,14 @@ static bool comes_in_place(const sap_share_move* m) {
     return m->own == 1 && (m->ranks == 1 || m->rank == 0 || m->rank == m->ranks - 1);
 }
 
+// Bytes of the marks for the pieces of this rank, from the ranks before `rank`.
+static int64_t coming_marks(const sap_share_move* m, int32_t rank) {
+    int64_t bytes = 0;
+    for (int32_t r = 0; r < rank; r++)
+        bytes += m->own * sap_share_marks_of(m->first_ids[r + 1] - m->first_ids[r]).bytes;
+    return bytes;
+}
+
 // Memory for what goes and what comes.
 static void make_room(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
@@ -221,20 +277,25 @@ static void make_room(sap_share* s, sap_share_move* m) {
     for (int32_t i = 0; i < m->pieces; i++)
         if (i < m->first || i >= m->first + m->own) leaving += m->leaving[i];
     for (int32_t i = 0; i < m->own; i++) own_points += m->leaving[m->first + i];
-    s->held = held_before(m, m->own);
+    const int64_t held = held_before(m, m->own);
     s->out_coords = sap_cuda_take(call, share_roomy((size_t)leaving * width));
-    s->out_ids = sap_cuda_take(call, share_roomy((size_t)leaving * id));
-    s->held_coords = sap_cuda_take(call, (size_t)s->held * width);
-    s->held_ids = sap_cuda_take(call, (size_t)s->held * id);
+    s->held_coords = sap_cuda_take(call, (size_t)held * width);
+    if (id) {
+        s->out_ids = sap_cuda_take(call, share_roomy((size_t)leaving * id));
+        s->held_ids = sap_cuda_take(call, (size_t)held * id);
+    } else {
+        s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks));
+    }
     m->send_coords = s->out_coords;
     m->send_ids = s->out_ids;
+    m->receive_marks = s->in_marked;
     if (comes_in_place(m)) {
         const int64_t own = m->rank == 0 ? own_points : 0;
         m->receive_coords = after(s->held_coords, own, width);
         m->receive_ids = after(s->held_ids, own, id);
     } else {
-        m->receive_coords = s->in_coords = sap_cuda_take(call, share_roomy((size_t)(s->held - own_points) * width));
-        m->receive_ids = s->in_ids = sap_cuda_take(call, share_roomy((size_t)(s->held - own_points) * id));
+        m->receive_coords = s->in_coords = sap_cuda_take(call, share_roomy((size_t)(held - own_points) * width));
+        if (id) m->receive_ids = s->in_ids = sap_cuda_take(call, share_roomy((size_t)(held - own_points) * id));
     }
 }
 
@@ -251,33 +312,84 @@ static void list_rooms(const sap_share* s, const sap_share_move* m, pack_room* r
     }
 }
 
-extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
+static void copy_rooms(sap_share* s, const sap_share_move* m) {
     sap_cuda_call* call = &s->call;
-    const size_t pieces = (size_t)m->pieces;
+    const size_t bytes = (size_t)m->pieces * sizeof(pack_room);
     sap_scratch here = {NULL, 0};
-    m->id_bytes = m->ids_are_given ? (int64_t)sizeof(int64_t) : (int64_t)sizeof(int32_t);
-    make_room(s, m);
-    // Parts of at least a few rounds, for as many warps as a GPU has at once.
-    s->chunk = call->status == SAP_OK ? s->rows.count / (PACK_AT_ONCE * (int64_t)call->cuda->multiprocessors) : 0;
-    s->chunk = (s->chunk < 16 * SAP_WARP ? 16 * SAP_WARP : (s->chunk + SAP_WARP - 1) / SAP_WARP * SAP_WARP);
-    s->warps = (s->rows.count + s->chunk - 1) / s->chunk;
-    if (call->status != SAP_OK || !s->rows.count) return call->status;
-    int32_t* place = (int32_t*)sap_cuda_take(call, pieces * sizeof *place);
-    pack_room* rooms = (pack_room*)sap_cuda_take(call, pieces * sizeof *rooms);
-    long long* counts = (long long*)sap_cuda_take(call, pieces * (size_t)s->warps * sizeof *counts);
-    if (call->status == SAP_OK && !sap_scratch_take(call->device, pieces * sizeof *rooms, &here))
+    s->rooms = sap_cuda_take(call, bytes);
+    if (call->status == SAP_OK && !sap_scratch_take(call->device, bytes, &here))
         call->status =
             sap_fail(call->device, SAP_ERROR_MEMORY, "no memory to move points to %d subtrees", (int)m->pieces);
     if (call->status == SAP_OK) {
         list_rooms(s, m, (pack_room*)(void*)here.memory);
-        sap_cuda_copy(call, place, m->place, pieces * sizeof *place);
-        sap_cuda_copy(call, rooms, here.memory, pieces * sizeof *rooms);
-        sap_cuda_fill(call, counts, 0, pieces * (size_t)s->warps * sizeof *counts);
-        SHARE_BY_REAL(s, launch_pack, s, m, place, rooms, counts);
-        sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "packing points"); // others read them
+        sap_cuda_copy(call, s->rooms, here.memory, bytes);
     }
     sap_scratch_give(call->device, &here);
+}
+
+// The first chunk of a part.
+static int64_t part_begin(const sap_share* s, const sap_share_move* m, int32_t part) {
+    return part == m->parts ? s->marks.chunks : part * (s->marks.chunks / m->parts);
+}
+
+// How many of the points for the one other rank, which get one piece at most, are packed with each part.
+static void find_ends(sap_share* s, sap_share_move* m) {
+    const int32_t piece = m->first ? 0 : m->own;
+    const size_t step = (size_t)part_begin(s, m, 1), width = sizeof *m->ends;
+    memset(m->ends, 0, sizeof m->ends);
+    m->ends[m->parts - 1] = piece < m->pieces ? m->leaving[piece] : 0;
+    if (s->call.status != SAP_OK || m->parts == 1 || !step || piece >= m->pieces) return;
+    const int64_t* begins = (const int64_t*)(const void*)(s->marked + piece * s->marks.bytes) + step;
+    const sap_cuda* cuda = s->call.cuda;
+    sap_cuda_expect(&s->call,
+                    cuda->calls->copy(m->ends, width, begins, step * width, width, (size_t)m->parts - 1, cuda->stream),
+                    "fetching counts");
+    sap_cuda_expect(&s->call, cuda->calls->wait(cuda->stream), "marking points");
+}
+
+static void pack_all(sap_share* s, sap_share_move* m, const int32_t* place) {
+    sap_cuda_call* call = &s->call;
+    const int64_t step = is_marked(m) ? s->marks.bytes / (int64_t)sizeof(long long) : s->marks.chunks;
+    if (is_marked(m)) {
+        SHARE_BY_REAL(s, launch_marks, s, m, place);
+    } else {
+        share_divide_rows(s);
+        sap_cuda_fill(call, s->marked, 0, (size_t)(m->pieces * step) * sizeof(long long));
+        SHARE_BY_REAL(s, launch_labelled, s, m, place, false);
+    }
+    sap_cuda_launch(call, pack_sum, sap_cuda_grid_for((int64_t)m->pieces * SAP_WARP, SHARE_THREADS), (int)m->pieces,
+                    s->marks.chunks, step, (long long*)(void*)s->marked);
+    if (is_marked(m)) {
+        find_ends(s, m);
+        sap_share_pack_part_cuda(s, m, 0);
+    } else {
+        SHARE_BY_REAL(s, launch_labelled, s, m, place, true);
+    }
+}
+
+extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
+    sap_cuda_call* call = &s->call;
+    const size_t places = (size_t)m->pieces * sizeof *m->place;
+    m->are_marks_told = is_marked(m) && !m->ids_are_given;
+    m->id_bytes = (int64_t)(m->are_marks_told ? 0 : m->ids_are_given ? sizeof(int64_t) : sizeof(int32_t));
+    make_room(s, m);
+    s->marks = sap_share_marks_of(s->rows.count);
+    const int64_t each = is_marked(m) ? s->marks.bytes : s->marks.chunks * (int64_t)sizeof(long long);
+    if (call->status != SAP_OK || !s->rows.count) return call->status;
+    int32_t* place = (int32_t*)sap_cuda_take(call, places);
+    s->marked = (unsigned char*)sap_cuda_take(call, (size_t)(m->pieces * each));
+    m->send_marks = s->marked;
+    sap_cuda_copy(call, place, m->place, places);
+    copy_rooms(s, m);
+    if (call->status == SAP_OK) {
+        pack_all(s, m, place);
+        sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "packing points"); // others read them
+    }
     return call->status;
+}
+
+extern "C" void sap_share_pack_part_cuda(sap_share* s, const sap_share_move* m, int32_t part) {
+    SHARE_BY_REAL(s, launch_marked, s, m, part_begin(s, m, part), part_begin(s, m, part + 1));
 }
 
 // ---- What came
@@ -303,6 +415,27 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
     for (int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * SHARE_THREADS)
         ids[i] = first_id + rows[i];
+}
+
+// Ids from the marks of `rows` rows for one piece: a warp a chunk.
+static __global__ void __launch_bounds__(SHARE_THREADS)
+    name_marked(const unsigned char* marked, const sap_share_marks marks, int64_t rows, int64_t first_id,
+                int64_t* ids) {
+    const int64_t chunk = (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
+    if (chunk >= marks.chunks) return;
+    const int lane = sap_lane();
+    const unsigned int* bits = (const unsigned int*)(marked + marks.bits);
+    const int64_t end = min((chunk + 1) * marks.chunk, rows);
+    long long at = ((const long long*)marked)[chunk];
+    for (int64_t first = chunk * marks.chunk; first < end; first += SAP_WARP * SAP_WARP) {
+        const int64_t row = first + lane * SAP_WARP;
+        const unsigned int own = row < end ? bits[row / SAP_WARP] : 0;
+        for (int i = 0; i < SAP_WARP; i++) {
+            const unsigned int all = __shfl_sync(SAP_ALL_LANES, own, i);
+            if (all >> lane & 1) ids[at + __popc(all & sap_lanes_below())] = first_id + first + i * SAP_WARP + lane;
+            at += __popc(all);
+        }
+    }
 }
 
 // What came from each rank, one behind the other.
@@ -454,33 +587,47 @@ static const void* order_by_id(sap_share* s, const sap_share_move* m, int32_t ow
     return flags[1] ? sort_by_id(s, coords, named, count) : coords;
 }
 
-extern "C" sap_status sap_share_unpack_cuda(sap_share* s, const sap_share_move* m, int32_t own, sap_rows* rows,
-                                            int64_t** ids, int64_t* room) {
+// Names the points of a piece that come from a rank, which are from number `from` on.
+static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int32_t rank, int64_t from, int64_t* ids) {
+    const int64_t rows = m->first_ids[rank + 1] - m->first_ids[rank];
+    const int64_t count = m->counts[(int64_t)rank * m->own + own];
+    if (m->are_marks_told) {
+        const sap_share_marks marks = sap_share_marks_of(rows);
+        const unsigned char* marked = s->in_marked + coming_marks(m, rank) + own * marks.bytes;
+        sap_cuda_launch(&s->call, name_marked, pack_grid(count ? marks.chunks : 0), marked, marks, rows,
+                        m->first_ids[rank], ids + from);
+    } else {
+        const int32_t* held = (const int32_t*)s->held_ids + held_before(m, own) + from;
+        sap_cuda_launch(&s->call, name_rows, share_grid(s, count, 0), held, count, m->first_ids[rank], ids + from);
+    }
+}
+
+extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t** ids, int64_t* room) {
     sap_cuda_call* call = &s->call;
-    const int64_t first = held_before(m, own), count = coming(m, own, m->ranks);
-    if (s->in_coords) put_in_place(s, m);
-    if (s->sorted) sap_cuda_give(call, s->sorted); // of the piece before
-    s->sorted = NULL;
+    const int64_t count = coming(m, own, m->ranks);
+    if (!m->are_marks_told && s->in_coords) put_in_place(s, m);
     if (call->status == SAP_OK && (!*ids || *room < count)) {
         sap_cuda_release(call->device, *ids, (size_t)*room * sizeof **ids);
         *room = 0;
         *ids = (int64_t*)sap_cuda_allocate(call, (size_t)count * sizeof **ids);
         if (*ids) *room = count;
     }
-    int64_t* named = *ids;
-    const void *held = after(s->held_ids, first, (size_t)m->id_bytes),
-               *coords = after(s->held_coords, first, width_of(s));
-    if (m->ids_are_given && count > 0)
-        coords = order_by_id(s, m, own, coords, (const int64_t*)held, named, count);
-    else if (!m->ids_are_given)
-        for (int32_t r = 0; r < m->ranks && call->status == SAP_OK; r++) {
-            const int64_t from = coming(m, own, r), some = m->counts[(int64_t)r * m->own + own];
-            sap_cuda_launch(call, name_rows, share_grid(s, some, 0), (const int32_t*)held + from, some, m->first_ids[r],
-                            named + from);
-        }
+    for (int32_t r = 0; r < m->ranks && !m->ids_are_given && call->status == SAP_OK; r++)
+        name_points(s, m, own, r, coming(m, own, r), *ids);
+}
+
+extern "C" sap_status sap_share_unpack_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t* ids,
+                                            sap_rows* rows) {
+    const int64_t first = held_before(m, own), count = coming(m, own, m->ranks);
+    if (s->in_coords) put_in_place(s, m);
+    if (s->sorted) sap_cuda_give(&s->call, s->sorted); // of the piece before
+    s->sorted = NULL;
+    const void* coords = after(s->held_coords, first, width_of(s));
+    if (m->ids_are_given && count > 0 && s->call.status == SAP_OK)
+        coords = order_by_id(s, m, own, coords, (const int64_t*)s->held_ids + first, ids, count);
     rows->coords = coords;
     rows->count = count;
     rows->stride = rows->dims = s->rows.dims;
     rows->real_bits = s->rows.real_bits;
-    return call->status;
+    return s->call.status;
 }

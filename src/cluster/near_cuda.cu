@@ -180,7 +180,8 @@ static bool exchange(near_search* n, size_t width, const int64_t* out, const int
         n->bytes_out[r] = r == comm->rank ? 0 : out[r] * (int64_t)width;
         n->bytes_in[r] = r == comm->rank ? 0 : in[r] * (int64_t)width;
     }
-    return heard(n, sap_comm_exchange_there(n->tree->comm, n->call.device, from, n->bytes_out, to, n->bytes_in));
+    return heard(n, sap_comm_exchange_there(n->tree->comm, n->call.device, (void*)n->call.cuda->stream, from,
+                                            n->bytes_out, to, n->bytes_in));
 }
 
 // The rows of pairs from number `first` on.

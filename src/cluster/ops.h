@@ -45,6 +45,26 @@ typedef struct sap_share_node {
          ? (int)(((x) - (real)(node)->origin) * (real)(node)->scale)                                                   \
          : (bins)-1)
 
+// Marks tell which of a rank's rows go to a piece, where pieces are few, as bits in the order of rows. For each chunk of
+// rows the number of those before it comes first. Marks are told instead of ids where these follow from rows.
+enum { SAP_SHARE_MARKED = 32 }; // pieces at most
+typedef struct sap_share_marks {
+    int64_t chunk, chunks;
+    int64_t bits, bytes; // where bits begin, and end
+} sap_share_marks;
+
+static inline sap_share_marks sap_share_marks_of(int64_t rows) {
+    enum { CHUNKS = 4096, STEP = 128, LEAST = 512 }; // of a GPU's warps, and what one of them marks at once
+    const int64_t each = rows / CHUNKS < LEAST ? LEAST : (rows / CHUNKS + STEP - 1) / STEP * STEP;
+    sap_share_marks m = {each, (rows + each - 1) / each, 0, 0};
+    m.bits = (m.chunks + 1) / 2 * 2 * (int64_t)sizeof(int64_t);
+    m.bytes = m.bits + m.chunks * each / 8;
+    return m;
+}
+
+// In which points are packed that go to the one other rank there is, so that some are sent while others are packed.
+enum { SAP_SHARE_PARTS = 4 };
+
 // Where the points of a share go.
 typedef struct sap_share_move {
     int32_t rank, ranks;
@@ -54,11 +74,16 @@ typedef struct sap_share_move {
     int32_t first, own;     // this rank's are `own` pieces from `first` on
     const int64_t* counts;  // [ranks][own] points that come
     bool ids_are_given;
-    const int64_t* first_ids; // [ranks] the id of each rank's first row, if not
+    bool are_marks_told;
+    int32_t parts;
+    const int64_t* first_ids; // [ranks + 1] the id of each rank's first row, if not given
     // What is made:
     const void *send_coords, *send_ids; // what other ranks get, from left to right
+    const void* send_marks;             // [pieces], those of this rank among them
     void *receive_coords, *receive_ids; // room for what they send, rank by rank
-    int64_t id_bytes;
+    void* receive_marks;                // [ranks][own]
+    int64_t id_bytes;                   // 0: marks are told
+    int64_t ends[SAP_SHARE_PARTS];      // of the points for the other rank, so many are packed with each part
 } sap_share_move;
 
 typedef struct sap_cluster_ops {
@@ -74,15 +99,17 @@ typedef struct sap_cluster_ops {
     // call left, of which so many are in question by now; else an enum sap_share_looked.
     sap_status (*count)(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
                         uint32_t* histogram);
-    // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1]. How many go left.
-    sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names,
-                         int64_t* left);
-    // Packs what goes to other ranks, and makes room for what comes from them.
+    // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1].
+    sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names);
+    // Makes room for what comes from other ranks, marks what goes to them, and packs the first part of it.
     sap_status (*pack)(sap_share* share, sap_share_move* move);
-    // When that has come: points (without gaps, by id) and ids of this rank's piece number `own`; the ids are the caller's,
-    // in memory for `room` of them that it has already, or larger one.
-    sap_status (*unpack)(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows, int64_t** ids,
-                         int64_t* room);
+    // Begins to pack another part. If this, or the next function, fails, `unpack` says so.
+    void (*pack_part)(sap_share* share, const sap_share_move* move, int32_t part);
+    // When marks or rows have come: ids of this rank's piece number `own`, in the caller's memory for `room` of them, or
+    // larger one. If ids are given, only makes that.
+    void (*name)(sap_share* share, const sap_share_move* move, int32_t own, int64_t** ids, int64_t* room);
+    // When all has come: points, without gaps, by their ids.
+    sap_status (*unpack)(sap_share* share, const sap_share_move* move, int32_t own, int64_t* ids, sap_rows* rows);
     void (*release)(sap_device* device, void* memory, size_t bytes);
     sap_status (*fetch)(sap_device* device, void* to, const void* from, size_t bytes); // to host memory
     // sap_cluster_nearest, sap_cluster_nearest_self and sap_cluster_points, once their arguments are checked. Arrays may lie
@@ -95,8 +122,9 @@ typedef struct sap_cluster_ops {
     // Which device of the machine it is; lets it copy from and to that of another rank of this process.
     int32_t (*ordinal)(const sap_device* device, uint64_t* reached);
     void (*reach)(sap_device* device, int32_t other);
-    // For messages: the device's stream, copies there, and waiting for them.
+    // For messages: the device's stream, one beside it if there is one, copies there, and waiting for them.
     void* (*stream)(const sap_device* device);
+    void* (*messages)(const sap_device* device);
     sap_status (*copy)(void* to, const void* from, size_t bytes, void* stream);
     sap_status (*wait)(void* stream);
     const struct sap_nccl_ops* nccl; // cluster/nccl/ops.h

@@ -92,6 +92,7 @@ template <typename real> static void find_boxes(sap_share* s, bool one, int32_t 
 }
 
 extern "C" sap_status sap_share_boxes_cuda(sap_share* s, int32_t nodes, uint64_t* boxes) {
+    share_divide_rows(s);
     if (!s->rows.count)
         memset(boxes, 255, (size_t)nodes * 2 * (size_t)s->rows.dims * sizeof *boxes);
     else if (!s->labels)
@@ -237,13 +238,20 @@ static void reach(sap_device* device, int32_t other) {
     sap_cuda_call call;
     const uint64_t bit = UINT64_C(1) << (other & 63);
     if (cuda->reached & bit) return;
-    if (sap_cuda_begin(&call, device) == SAP_OK && other != cuda->ordinal)
+    if (sap_cuda_begin(&call, device) == SAP_OK && other != cuda->ordinal) {
         cuda->calls->reach(cuda->ordinal, other, cuda->pool);
+        if (!cuda->messages && cuda->calls->create_stream(&cuda->messages) != cudaSuccess) cuda->messages = NULL;
+    }
     (void)sap_cuda_end(&call, SAP_OK);
     cuda->reached |= bit;
 }
 
 static void* stream_of(const sap_device* device) { return (void*)sap_cuda_of(device)->stream; }
+
+static void* messages_of(const sap_device* device) {
+    const sap_cuda* cuda = sap_cuda_of(device);
+    return (void*)(cuda->messages ? cuda->messages : cuda->stream);
+}
 
 static sap_status copy(void* to, const void* from, size_t bytes, void* stream) {
     const cudaError_t error = sap_cuda_runtime.copy(to, bytes, from, bytes, bytes, 1, (cudaStream_t)stream);
@@ -268,6 +276,8 @@ const sap_cluster_ops sap_cluster_ops_cuda = {sap_share_open_cuda,
                                               sap_share_count_cuda,
                                               sap_share_divide_cuda,
                                               sap_share_pack_cuda,
+                                              sap_share_pack_part_cuda,
+                                              sap_share_name_cuda,
                                               sap_share_unpack_cuda,
                                               sap_cuda_release,
                                               fetch,
@@ -277,6 +287,7 @@ const sap_cluster_ops sap_cluster_ops_cuda = {sap_share_open_cuda,
                                               ordinal_of,
                                               reach,
                                               stream_of,
+                                              messages_of,
                                               copy,
                                               wait,
                                               &sap_nccl_ops_cuda};

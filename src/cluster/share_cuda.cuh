@@ -21,21 +21,24 @@ typedef struct share_room {
 struct sap_share {
     sap_cuda_call call; // open as long as the share is
     sap_scratch own;    // that it lies in
-    share_room nodes, counts, names, lists[2];
+    share_room nodes, counts, halves, lists[2];
     sap_rows rows;      // on the GPU
     const int64_t* ids; // on the GPU; NULL: first_id and the row's number
     int64_t first_id;
     uint16_t* labels;                // [rows.count]; NULL: all 0
+    int32_t undivided;               // nodes, of which `nodes` and `halves` say how their points are to be divided
     uint64_t root[2 * SAP_MAX_DIMS]; // the box of all points, as `boxes` gives it
     int32_t *list, *next;            // rows that were in question, and those of them that still are
     int64_t in_question;             // how many are in `next`
     unsigned long long* listed;      // counts them on the GPU
-    int64_t warps, chunk;            // that pack points, and how many points each
+    sap_share_marks marks;           // of this rank's rows
+    unsigned char* marked;           // [pieces][marks.bytes]
+    unsigned char* in_marked;        // those of all ranks for the pieces of this one
+    void* rooms;                     // where the points of each piece go
     void *out_coords, *out_ids;      // what other ranks get
     void *held_coords, *held_ids;    // what this rank holds, piece by piece; ids of its own points, or all
     void *in_coords, *in_ids;        // what comes, if it has to be put in order
-    int64_t held;
-    void* sorted; // points of the last piece
+    void* sorted;                    // points of the last piece
 };
 
 // What kernels see of it.
@@ -68,6 +71,43 @@ template <typename real> static share_view<real> share_view_of(const sap_share* 
     v.labels = s->labels;
     v.dims = (int)s->rows.dims;
     return v;
+}
+
+// How points are divided among the halves of nodes; those of other labels keep these.
+typedef struct share_halves {
+    int nodes;
+    const sap_share_node* node;
+    unsigned long long* tied; // [nodes] points that are equal to the median in all components, so far
+    const uint16_t* names;    // [2 * nodes]
+} share_halves;
+
+static inline share_halves share_halves_of(const sap_share* s) {
+    unsigned long long* tied = (unsigned long long*)s->halves.memory;
+    const share_halves h = {(int)s->undivided, (const sap_share_node*)s->nodes.memory, tied,
+                            (const uint16_t*)(tied + s->undivided)};
+    return h;
+}
+
+// The component of a row's keys by which most points are told apart, so that it can be asked for early.
+template <typename real>
+static __device__ __forceinline__ uint64_t share_first_key(const share_view<real>& v, const share_halves& h, int label,
+                                                           int64_t row) {
+    if (label >= h.nodes || h.node[label].from == h.node[label].component) return 0;
+    return v.key(row, h.node[label].axis, h.node[label].from);
+}
+
+// The label of a row once its node is divided; `first`: its first key.
+template <typename real>
+static __device__ __forceinline__ int share_half(const share_view<real>& v, const share_halves& h, int label,
+                                                 int64_t row, uint64_t first) {
+    if (label >= h.nodes) return label;
+    const sap_share_node* node = h.node + label;
+    for (int c = node->from; c < node->component; c++) {
+        const uint64_t key = c == node->from ? first : v.key(row, node->axis, c);
+        if (key != node->pivot[c]) return h.names[2 * label + (key > node->pivot[c])];
+    }
+    const bool is_left = node->take > 0 && (int64_t)atomicAdd(h.tied + label, 1ull) < node->take;
+    return h.names[2 * label + !is_left];
 }
 
 // Bytes for a number of points that is another one next time, a little: rounded up, so that the memory is taken again.
@@ -109,11 +149,14 @@ sap_status sap_share_number_cuda(sap_share* share, bool are_given, int64_t first
 sap_status sap_share_boxes_cuda(sap_share* share, int32_t nodes, uint64_t* boxes);
 sap_status sap_share_count_cuda(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins,
                                 int64_t listed, uint32_t* histogram);
-sap_status sap_share_divide_cuda(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names,
-                                 int64_t* left);
+sap_status sap_share_divide_cuda(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names);
 sap_status sap_share_pack_cuda(sap_share* share, sap_share_move* move);
-sap_status sap_share_unpack_cuda(sap_share* share, const sap_share_move* move, int32_t own, sap_rows* rows,
-                                 int64_t** ids, int64_t* room);
+void sap_share_pack_part_cuda(sap_share* share, const sap_share_move* move, int32_t part);
+void sap_share_name_cuda(sap_share* share, const sap_share_move* move, int32_t own, int64_t** ids, int64_t* room);
+sap_status sap_share_unpack_cuda(sap_share* share, const sap_share_move* move, int32_t own, int64_t* ids,
+                                 sap_rows* rows);
 }
+// Gives the points that are not divided yet the labels of their halves.
+void share_divide_rows(sap_share* share);
 
 #endif

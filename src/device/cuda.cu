@@ -81,6 +81,7 @@ void sap_cuda_close(sap_device* device) {
     sap_cuda_release(device, cuda->bad, sizeof(int64_t));
     sap_cuda_trim(device);
     (void)cuda->calls->wait(cuda->stream);
+    if (cuda->messages) (void)cuda->calls->destroy_stream(cuda->messages);
     if (cuda->pool) (void)cuda->calls->destroy_pool(cuda->pool);
     if (!cuda->caller_stream) (void)cuda->calls->destroy_stream(cuda->stream);
     (void)cuda->calls->use_device(previous);

@@ -103,9 +103,10 @@ typedef struct sap_cuda {
     int lock;            // guards idle
     sap_cuda_block idle[SAP_SCRATCH_BLOCKS];
     sap_cuda_staging staging;
-    uint64_t reached;    // GPUs, as bits, that were told of this one
-    int64_t* bad;        // on the GPU: lowest bad row of the builds that did not wait, or INT64_MAX
-    int64_t radius_hits; // that the last radius search found for 1024 queries; 0: none yet
+    uint64_t reached;      // GPUs, as bits, that were told of this one
+    cudaStream_t messages; // for copies from these, beside the work in `stream`; NULL: none yet
+    int64_t* bad;          // on the GPU: lowest bad row of the builds that did not wait, or INT64_MAX
+    int64_t radius_hits;   // that the last radius search found for 1024 queries; 0: none yet
 } sap_cuda;
 
 static inline sap_cuda* sap_cuda_of(const sap_device* device) { return (sap_cuda*)device->processor_state; }
