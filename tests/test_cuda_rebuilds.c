@@ -74,6 +74,66 @@ TEST(medians_are_guessed_from_a_sample) {
     NOTE("%s", "");
 }
 
+// ---- Points that are sent while others are packed
+
+typedef struct parts {
+    int64_t exchanges[2], moved[2];
+    bool by_threads[2];
+} parts;
+
+static void* build_in_parts(void* argument) {
+    rank_thread* r = argument;
+    const scene* s = r->s;
+    const int32_t rank = sap_comm_rank(r->comm);
+    parts* p = s->user;
+    int64_t* ids = malloc(((size_t)s->points.count + 1) * sizeof *ids);
+    sap_comm_info before, after;
+    open_devices(r);
+    cloud share = share_of(s, rank, ids);
+    for (int64_t i = 0; i < share.count && s->options.drop_nonfinite; i += 7) cloud_set(&share, i, 1, (double)NAN);
+    sap_cluster_tree *expected = NULL, *tree = NULL;
+    CHECK_STATUS(build(r, r->cpu, &share, s->with_ids ? ids : NULL, &expected), SAP_OK);
+    CHECK_STATUS(sap_comm_describe(r->comm, &before), SAP_OK);
+    if (CHECK_STATUS(build(r, r->gpu, &share, s->with_ids ? ids : NULL, &tree), SAP_OK)) {
+        CHECK_STATUS(sap_comm_describe(r->comm, &after), SAP_OK);
+        compare_pieces(expected, tree);
+        p->exchanges[rank] = after.exchanges - before.exchanges;
+        p->moved[rank] = tree->moved;
+        p->by_threads[rank] = r->comm->of_engine;
+    }
+    end_rank(r, tree, expected, &share, ids);
+    return NULL;
+}
+
+// None, one, more points than a chunk of marks has rows, and chunks that no number of parts divides.
+TEST(points_are_sent_in_parts) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
+    CHECK(cuda_tools_stream()); // made before there are threads
+    static const int64_t sizes[] = {0, 1, 2, 5, 700, 2500, 9001};
+    const int64_t least = sap_share_part_least;
+    sap_share_part_least = 1;
+    for (int way = 0; way < 14; way++) {
+        parts p = {{0}, {0}, {false}};
+        scene s = {.gpus = gpus, .ranks = 2, .user = &p, .chance = (uint64_t)way};
+        s.give = way % 3 ? OWNERS_RANDOM : OWNERS_FIRST;
+        s.with_ids = way / 7;
+        s.options.drop_nonfinite = way % 4 == 1;
+        s.points = cloud_of_family(way % 5 ? FAMILY_UNIFORM : FAMILY_EQUAL, sizes[way % 7], 2 + way % 3,
+                                   way % 2 ? 64 : 32, 0, (uint64_t)way);
+        NOTE("points %d, way %d", (int)s.points.count, way);
+        run_scene(&s, build_in_parts);
+        int64_t sent = p.moved[0] + p.moved[1];
+        if (sent < 1 || !p.by_threads[0]) sent = 1;
+        for (int r = 0; r < 2; r++) // counts, marks or ids, points
+            CHECK_EQUAL(p.exchanges[r], 2 + (sent < SAP_SHARE_PARTS ? sent : SAP_SHARE_PARTS));
+        cloud_free(&s.points);
+    }
+    sap_share_part_least = least;
+    NOTE("%s", "");
+}
+
 // ---- Rebuilds in which points change sides
 
 // What a rank holds, of which some have jumped.

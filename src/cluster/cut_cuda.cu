@@ -24,6 +24,18 @@ static __device__ __forceinline__ bool share_stays(const sap_share_node* node, i
     return guessed ? node->is_guess && bin > 0 && bin < bins - 1 : bin >= 0;
 }
 
+// Nearly all rows lie on either side of a guess: a warp counts these at once.
+typedef struct share_sides {
+    unsigned int low, high;
+} share_sides;
+
+// Whether the lane's bin is none that was counted.
+static __device__ __forceinline__ bool share_count_sides(share_sides* sides, int bin, int bins) {
+    sides->low += (unsigned int)__popc(__ballot_sync(SAP_ALL_LANES, bin == 0));
+    sides->high += (unsigned int)__popc(__ballot_sync(SAP_ALL_LANES, bin == bins - 1));
+    return bin > 0 && bin < bins - 1;
+}
+
 // Counts the rows of `list`, or all, that are in question, and lists them in `next` if there is one and there is room. Of
 // `step` rows that warps look at, all but the first are left out.
 template <typename real>
@@ -35,22 +47,26 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
     for (int i = (int)threadIdx.x; i < nodes * bins && in_shared; i += SHARE_THREADS) own[i] = 0;
     __syncthreads();
     unsigned int* counts = in_shared ? own : histogram;
+    const bool by_sides = guessed && nodes == 1;
+    share_sides sides = {0, 0};
     for (int64_t first = (int64_t)blockIdx.x * SHARE_THREADS; first < listed;
          first += (int64_t)gridDim.x * SHARE_THREADS) {
         const int64_t warp = (first + threadIdx.x) / SAP_WARP, i = warp * step * SAP_WARP + sap_lane();
         int64_t row = -1;
         int bin = -1;
         bool stays = false;
+        int label = 0;
         if (first + threadIdx.x < listed && i < v.count) {
             row = list ? list[i] : i;
-            const int label = v.label(row);
+            label = v.label(row);
             if (label < nodes) {
                 bin = share_bin(v, node + label, row, bins);
                 SAP_ASSERT(bin < bins);
-                if (bin >= 0) atomicAdd(&counts[(int64_t)label * bins + bin], 1u);
                 stays = share_stays(node + label, bin, bins, guessed);
             }
         }
+        const bool counts_own = by_sides ? share_count_sides(&sides, bin, bins) : bin >= 0;
+        if (counts_own) atomicAdd(&counts[(int64_t)label * bins + bin], 1u);
         if (!next) continue;
         const unsigned int stay = __ballot_sync(SAP_ALL_LANES, stays);
         if (!stay) continue;
@@ -58,6 +74,10 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
         if (sap_lane() == 0) at = atomicAdd(next_listed, (unsigned long long)__popc(stay));
         at = __shfl_sync(SAP_ALL_LANES, at, 0) + (unsigned long long)__popc(stay & sap_lanes_below());
         if (stays && (int64_t)at < room) next[at] = (int32_t)row;
+    }
+    if (by_sides && sap_lane() == 0) {
+        atomicAdd(&counts[0], sides.low);
+        atomicAdd(&counts[bins - 1], sides.high);
     }
     __syncthreads();
     for (int i = (int)threadIdx.x; i < nodes * bins && in_shared; i += SHARE_THREADS)
