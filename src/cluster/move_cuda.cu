@@ -94,12 +94,12 @@ typedef struct pack_room {
 // Writes the points of several rounds: their coordinates, of which some are asked for before any is written, and their rows,
 // or ids if they were given, unless marks tell them.
 struct pack_put {
-    enum { AXES = 4 };
     const pack_room* rooms;
     bool with_ids;
     template <typename real>
     __device__ __forceinline__ void operator()(const share_view<real>& v, int64_t first, const int* piece,
                                                const long long* at) const {
+        enum { AXES = 16 / sizeof(real) }; // as registers suffice for
         for (int axis = 0; axis < v.dims; axis += AXES) {
             real x[PACK_ROUNDS][AXES];
 #pragma unroll
@@ -129,20 +129,52 @@ struct pack_put {
     }
 };
 
-// Writes the marked points of some chunks.
-template <typename real>
+// How many of ids[from … to - 1], which ascend, are less than an id, or not greater.
+static __device__ __forceinline__ int64_t name_below(const int64_t* ids, int64_t from, int64_t to, int64_t id,
+                                                     bool equal) {
+    const int64_t first = from;
+    while (from < to) {
+        const int64_t middle = from + (to - from) / 2;
+        if (ids[middle] < id || (equal && ids[middle] == id))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from - first;
+}
+
+// Points of another rank, among whose ids, which ascend as those of rows do, points go; of equal ids first those of the other
+// rank, or not.
+typedef struct pack_others {
+    const int64_t* ids;
+    int64_t count;
+    bool are_first;
+} pack_others;
+
+// Writes the points of some pieces in some chunks.
+typedef struct pack_some {
+    int first_piece, end_piece, pieces;
+    int64_t chunk, end_chunk;
+} pack_some;
+
+template <typename real, bool merges>
 static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARPS)
-    pack_marked(const share_view<real> v, int pieces, const sap_share_marks marks, const unsigned char* marked,
-                const pack_put put, int64_t from, int64_t to) {
-    const int64_t chunk = from + (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
-    if (chunk >= to) return;
+    pack_marked(const share_view<real> v, const pack_some some, const sap_share_marks marks,
+                const unsigned char* marked, const pack_put put, const pack_others others) {
+    const int64_t chunk = some.chunk + (int64_t)blockIdx.x * PACK_WARPS + threadIdx.x / SAP_WARP;
+    if (chunk >= some.end_chunk) return;
     const int lane = sap_lane();
     const int64_t end = min((chunk + 1) * marks.chunk, v.count);
     const unsigned char* own = marked + lane * marks.bytes;
-    long long place = lane < pieces ? ((const long long*)own)[chunk] : 0;
+    long long place = lane < some.pieces ? ((const long long*)own)[chunk] : 0;
+    int64_t from = 0, to = 0; // of the others' ids, those between the chunk's
+    if (merges) {
+        from = name_below(others.ids, 0, others.count, v.ids[chunk * marks.chunk], others.are_first);
+        to = name_below(others.ids, 0, others.count, v.ids[end - 1], others.are_first);
+    }
     for (int64_t first = chunk * marks.chunk; first < end; first += PACK_STEP) {
         uint4 all = make_uint4(0, 0, 0, 0);
-        if (lane < pieces) all = *(const uint4*)(own + marks.bits + first / 8);
+        if (lane < some.pieces) all = *(const uint4*)(own + marks.bits + first / 8);
         const unsigned int bits[PACK_ROUNDS] = {all.x, all.y, all.z, all.w};
         int piece[PACK_ROUNDS];
         long long at[PACK_ROUNDS];
@@ -150,7 +182,7 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
         for (int i = 0; i < PACK_ROUNDS; i++) {
             piece[i] = -1;
             at[i] = 0;
-            for (int p = 0; p < pieces; p++) {
+            for (int p = some.first_piece; p < some.end_piece; p++) {
                 const unsigned int alike = __shfl_sync(SAP_ALL_LANES, bits[i], p);
                 const long long begin = __shfl_sync(SAP_ALL_LANES, place, p);
                 const bool is_own = alike >> lane & 1;
@@ -158,6 +190,8 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
                 at[i] = is_own ? begin + __popc(alike & sap_lanes_below()) : at[i];
             }
             place += __popc(bits[i]);
+            if (merges && piece[i] >= 0)
+                at[i] += from + name_below(others.ids, from, to, v.ids[first + i * SAP_WARP + lane], others.are_first);
         }
         put(v, first + lane, piece, at);
     }
@@ -223,9 +257,11 @@ template <typename real> static void launch_marks(sap_share* s, const sap_share_
                     place, (int)m->pieces, s->marks, s->marked);
 }
 
-template <typename real> static void launch_marked(sap_share* s, const sap_share_move* m, int64_t from, int64_t to) {
-    sap_cuda_launch(&s->call, pack_marked<real>, pack_grid(to - from), share_view_of<real>(s), (int)m->pieces, s->marks,
-                    (const unsigned char*)s->marked, put_of(s, m), from, to);
+template <typename real>
+static void launch_marked(sap_share* s, const sap_share_move* m, const pack_some& some, const pack_others& others) {
+    sap_cuda_launch(&s->call, others.ids ? pack_marked<real, true> : pack_marked<real, false>,
+                    pack_grid(some.end_chunk - some.chunk), share_view_of<real>(s), some, s->marks,
+                    (const unsigned char*)s->marked, put_of(s, m), others);
 }
 
 template <typename real>
@@ -278,18 +314,18 @@ static void make_room(sap_share* s, sap_share_move* m) {
         if (i < m->first || i >= m->first + m->own) leaving += m->leaving[i];
     for (int32_t i = 0; i < m->own; i++) own_points += m->leaving[m->first + i];
     const int64_t held = held_before(m, m->own);
+    s->stays_late = m->ids_are_given && m->ranks == 2;
     s->out_coords = sap_cuda_take(call, share_roomy((size_t)leaving * width));
-    s->held_coords = sap_cuda_take(call, (size_t)held * width);
-    if (id) {
-        s->out_ids = sap_cuda_take(call, share_roomy((size_t)leaving * id));
-        s->held_ids = sap_cuda_take(call, (size_t)held * id);
-    } else {
-        s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks));
+    if (id) s->out_ids = sap_cuda_take(call, share_roomy((size_t)leaving * id));
+    if (!s->stays_late) {
+        s->held_coords = sap_cuda_take(call, (size_t)held * width);
+        if (id) s->held_ids = sap_cuda_take(call, (size_t)held * id);
     }
+    if (m->are_marks_told) { s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks)); }
     m->send_coords = s->out_coords;
     m->send_ids = s->out_ids;
     m->receive_marks = s->in_marked;
-    if (comes_in_place(m)) {
+    if (comes_in_place(m) && !s->stays_late) {
         const int64_t own = m->rank == 0 ? own_points : 0;
         m->receive_coords = after(s->held_coords, own, width);
         m->receive_ids = after(s->held_ids, own, id);
@@ -332,9 +368,12 @@ static int64_t part_begin(const sap_share* s, const sap_share_move* m, int32_t p
     return part == m->parts ? s->marks.chunks : part * (s->marks.chunks / m->parts);
 }
 
-// How many of the points for the one other rank, which get one piece at most, are packed with each part.
+// Of two pieces at most, which two ranks have, the one for the other rank. There may be none of that number.
+static int32_t leaving_piece(const sap_share_move* m) { return m->first ? 0 : m->own; }
+
+// How many of the points for the one other rank are packed with each part.
 static void find_ends(sap_share* s, sap_share_move* m) {
-    const int32_t piece = m->first ? 0 : m->own;
+    const int32_t piece = leaving_piece(m);
     const size_t step = (size_t)part_begin(s, m, 1), width = sizeof *m->ends;
     memset(m->ends, 0, sizeof m->ends);
     m->ends[m->parts - 1] = piece < m->pieces ? m->leaving[piece] : 0;
@@ -389,7 +428,11 @@ extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
 }
 
 extern "C" void sap_share_pack_part_cuda(sap_share* s, const sap_share_move* m, int32_t part) {
-    SHARE_BY_REAL(s, launch_marked, s, m, part_begin(s, m, part), part_begin(s, m, part + 1));
+    const int32_t first = s->stays_late ? leaving_piece(m) : 0, end = s->stays_late ? first + 1 : m->pieces;
+    const pack_some some = {(int)first, (int)(end < m->pieces ? end : m->pieces), (int)m->pieces,
+                            part_begin(s, m, part), part_begin(s, m, part + 1)};
+    const pack_others none = {NULL, 0, false};
+    SHARE_BY_REAL(s, launch_marked, s, m, some, none);
 }
 
 // ---- What came
@@ -459,20 +502,6 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
 static __global__ void __launch_bounds__(SHARE_THREADS) name_number(int64_t count, uint32_t* numbers) {
     const int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x;
     if (i < count) numbers[i] = (uint32_t)i;
-}
-
-// How many of ids[from … to - 1], which ascend, are less than an id, or not greater.
-static __device__ __forceinline__ int64_t name_below(const int64_t* ids, int64_t from, int64_t to, int64_t id,
-                                                     bool equal) {
-    const int64_t first = from;
-    while (from < to) {
-        const int64_t middle = from + (to - from) / 2;
-        if (ids[middle] < id || (equal && ids[middle] == id))
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from - first;
 }
 
 typedef struct name_shared {
@@ -562,6 +591,19 @@ static const void* sort_by_id(sap_share* s, const void* coords, int64_t* ids, in
     return sorted;
 }
 
+// Whether no id is less than the one before it.
+static bool ascends(sap_share* s, const int64_t* ids, int64_t count) {
+    int flags[2] = {0, 0};
+    name_runs one;
+    memset((void*)&one, 0, sizeof one);
+    if (count < 2) return true;
+    int* there = (int*)share_take(s, &s->counts, sizeof flags);
+    sap_cuda_fill(&s->call, there, 0, sizeof flags);
+    sap_cuda_launch(&s->call, name_look, share_grid(s, count, 0), ids, count, one, there);
+    sap_cuda_fetch(&s->call, flags, there, sizeof flags);
+    return !flags[1];
+}
+
 // Brings points that came with their ids into the order of these, which go to named[count]. Each rank's ascend as a rule.
 static const void* order_by_id(sap_share* s, const sap_share_move* m, int32_t own, const void* coords,
                                const int64_t* ids, int64_t* named, int64_t count) {
@@ -587,6 +629,73 @@ static const void* order_by_id(sap_share* s, const sap_share_move* m, int32_t ow
     return flags[1] ? sort_by_id(s, coords, named, count) : coords;
 }
 
+// ---- Points that stay, packed when the others have come
+
+// Puts points of another rank among those of this one that stay, of which `own` are the marks. A warp's points lie near one
+// another: it counts together what is marked before the first of them.
+template <typename real>
+static __global__ void __launch_bounds__(SHARE_THREADS)
+    name_others(const share_view<real> v, const sap_share_marks marks, const unsigned char* own, const real* coords,
+                const pack_others others, real* to, int64_t* named) {
+    const int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x;
+    const int lane = sap_lane();
+    const unsigned int* bits = (const unsigned int*)(own + marks.bits);
+    const int64_t row = i < others.count ? name_below(v.ids, 0, v.count, others.ids[i], !others.are_first) : v.count;
+    const int64_t first = __shfl_sync(SAP_ALL_LANES, row, 0);
+    const int64_t first_chunk = min(first / marks.chunk, marks.chunks - 1),
+                  chunk = min(row / marks.chunk, marks.chunks - 1);
+    unsigned int before = 0;
+    for (int64_t w = first_chunk * marks.chunk / SAP_WARP + lane; w < first / SAP_WARP; w += SAP_WARP)
+        before += (unsigned int)__popc(bits[w]);
+    before = sap_warp_sum(before);
+    if (i >= others.count) return;
+    int64_t place = i + ((const long long*)own)[chunk] + (chunk == first_chunk ? before : 0);
+    for (int64_t w = chunk == first_chunk ? first / SAP_WARP : chunk * marks.chunk / SAP_WARP; w < row / SAP_WARP; w++)
+        place += __popc(bits[w]);
+    if (row % SAP_WARP) place += __popc(bits[row / SAP_WARP] & ((1u << row % SAP_WARP) - 1));
+    named[place] = others.ids[i];
+    for (int a = 0; a < v.dims; a++) to[place * v.dims + a] = coords[i * v.dims + a];
+}
+
+template <typename real>
+static void launch_others(sap_share* s, const unsigned char* own, const pack_others& others, void* to, int64_t* named) {
+    sap_cuda_launch(&s->call, name_others<real>, sap_cuda_grid_for(others.count, SHARE_THREADS), share_view_of<real>(s),
+                    s->marks, own, (const real*)s->in_coords, others, (real*)to, named);
+}
+
+// Packs the points that stay, to where they begin among the points held, or among the others.
+static void pack_own(sap_share* s, const sap_share_move* m, void* coords, int64_t* ids, const pack_others& others) {
+    const pack_room room = {coords, ids};
+    const pack_some some = {(int)m->first, (int)m->first + 1, (int)m->pieces, 0, s->marks.chunks};
+    if (!s->rooms) return; // no rows
+    sap_cuda_copy(&s->call, (pack_room*)s->rooms + m->first, &room, sizeof room);
+    SHARE_BY_REAL(s, launch_marked, s, m, some, others);
+}
+
+// Where ids ascend on both ranks, points are written once. Otherwise they are put together, rank by rank.
+static const void* merge_late(sap_share* s, const sap_share_move* m, int64_t* ids, int64_t count) {
+    sap_cuda_call* call = &s->call;
+    const size_t width = width_of(s);
+    const int32_t other = 1 - m->rank;
+    const pack_others others = {(const int64_t*)s->in_ids, m->counts[other], other == 0}, none = {NULL, 0, false};
+    void* coords = sap_cuda_take(call, (size_t)count * width);
+    if (s->rows.count && s->ids_ascend && ascends(s, others.ids, others.count)) {
+        const unsigned char* own = s->marked + m->first * s->marks.bytes;
+        if (call->status == SAP_OK) pack_own(s, m, coords, ids, others);
+        SHARE_BY_REAL(s, launch_others, s, own, others, coords, ids);
+        return s->sorted = coords;
+    }
+    s->held_coords = coords;
+    s->held_ids = sap_cuda_take(call, (size_t)count * sizeof(int64_t));
+    if (call->status != SAP_OK) return coords;
+    const int64_t before = coming(m, 0, m->rank);
+    pack_own(s, m, after(coords, before, width), (int64_t*)s->held_ids + before, none);
+    put_in_place(s, m);
+    return order_by_id(s, m, 0, coords, (const int64_t*)s->held_ids, ids, count);
+}
+
+// ---- Names and points
+
 // Names the points of a piece that come from a rank, which are from number `from` on.
 static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int32_t rank, int64_t from, int64_t* ids) {
     const int64_t rows = m->first_ids[rank + 1] - m->first_ids[rank];
@@ -605,7 +714,7 @@ static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int3
 extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t** ids, int64_t* room) {
     sap_cuda_call* call = &s->call;
     const int64_t count = coming(m, own, m->ranks);
-    if (!m->are_marks_told && s->in_coords) put_in_place(s, m);
+    if (!m->are_marks_told && s->in_coords && !s->stays_late) put_in_place(s, m);
     if (call->status == SAP_OK && (!*ids || *room < count)) {
         sap_cuda_release(call->device, *ids, (size_t)*room * sizeof **ids);
         *room = 0;
@@ -619,11 +728,13 @@ extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32
 extern "C" sap_status sap_share_unpack_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t* ids,
                                             sap_rows* rows) {
     const int64_t first = held_before(m, own), count = coming(m, own, m->ranks);
-    if (s->in_coords) put_in_place(s, m);
+    if (s->in_coords && !s->stays_late) put_in_place(s, m);
     if (s->sorted) sap_cuda_give(&s->call, s->sorted); // of the piece before
     s->sorted = NULL;
     const void* coords = after(s->held_coords, first, width_of(s));
-    if (m->ids_are_given && count > 0 && s->call.status == SAP_OK)
+    if (s->stays_late)
+        coords = merge_late(s, m, ids, count);
+    else if (m->ids_are_given && count > 0 && s->call.status == SAP_OK)
         coords = order_by_id(s, m, own, coords, (const int64_t*)s->held_ids + first, ids, count);
     rows->coords = coords;
     rows->count = count;

@@ -185,9 +185,10 @@ extern "C" void sap_share_close_cuda(sap_share* share) {
 
 // ---- Ids
 
-// The largest id of those that are not left out, and the lowest row with a negative one.
+// The largest id of those that are not left out, the lowest row with a negative one, and whether any id is less than the
+// one before it.
 typedef struct share_ids {
-    unsigned long long largest, bad;
+    unsigned long long largest, bad, falls;
 } share_ids;
 
 static __global__ void __launch_bounds__(SHARE_THREADS)
@@ -195,6 +196,7 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
     unsigned long long largest = 0;
     for (int64_t row = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; row < count;
          row += (int64_t)gridDim.x * SHARE_THREADS) {
+        if (row > 0 && ids[row] < ids[row - 1]) found->falls = 1;
         if (ids[row] < 0)
             atomicMin(&found->bad, (unsigned long long)row);
         else if (!labels || labels[row] != SAP_SHARE_NONE)
@@ -205,7 +207,7 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
 
 static uint64_t look_at_ids(sap_share* s) {
     sap_cuda_call* call = &s->call;
-    share_ids found = {0, UINT64_MAX};
+    share_ids found = {0, UINT64_MAX, 0};
     share_ids* there = (share_ids*)sap_cuda_take(call, sizeof found);
     sap_cuda_copy(call, there, &found, sizeof found);
     sap_cuda_launch(call, share_look_at_ids, share_grid(s, s->rows.count, 0), s->ids, s->rows.count,
@@ -214,6 +216,7 @@ static uint64_t look_at_ids(sap_share* s) {
     if (call->status == SAP_OK && found.bad != UINT64_MAX)
         call->status =
             sap_fail(call->device, SAP_ERROR_ARGUMENT, "ids: that of row %lld is negative", (long long)found.bad);
+    s->ids_ascend = !found.falls;
     return found.largest;
 }
 

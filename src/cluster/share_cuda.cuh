@@ -25,6 +25,7 @@ struct sap_share {
     sap_rows rows;      // on the GPU
     const int64_t* ids; // on the GPU; NULL: first_id and the row's number
     int64_t first_id;
+    bool ids_ascend;
     uint16_t* labels;                // [rows.count]; NULL: all 0
     int32_t undivided;               // nodes, of which `nodes` and `halves` say how their points are to be divided
     uint64_t root[2 * SAP_MAX_DIMS]; // the box of all points, as `boxes` gives it
@@ -34,6 +35,7 @@ struct sap_share {
     sap_share_marks marks;           // of this rank's rows
     unsigned char* marked;           // [pieces][marks.bytes]
     unsigned char* in_marked;        // those of all ranks for the pieces of this one
+    bool stays_late;                 // points that stay are packed when the others have come
     void* rooms;                     // where the points of each piece go
     void *out_coords, *out_ids;      // what other ranks get
     void *held_coords, *held_ids;    // what this rank holds, piece by piece; ids of its own points, or all
