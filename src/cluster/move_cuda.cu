@@ -1,17 +1,13 @@
 // Points on a GPU on their way to other ranks: packed by the subtree that they belong to, in the order of their rows; and
-// those that came, put in the order of their ids.
+// those that came, put beside those that stay.
 #include "cluster/share_cuda.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
 
 enum {
     PACK_WARPS = SHARE_THREADS / SAP_WARP,
     PACK_ROUNDS = 4,
     PACK_STEP = PACK_ROUNDS * SAP_WARP,
     PACK_AT_ONCE = 32, // warps of a multiprocessor
-    SUM_EACH = 8,
-    MERGED_RUNS = 32, // in one pass
-    MERGED_TILE = 32 * SHARE_THREADS
+    SUM_EACH = 8
 };
 
 // ---- Few pieces: marks
@@ -129,20 +125,6 @@ struct pack_put {
     }
 };
 
-// How many of ids[from … to - 1], which ascend, are less than an id, or not greater.
-static __device__ __forceinline__ int64_t name_below(const int64_t* ids, int64_t from, int64_t to, int64_t id,
-                                                     bool equal) {
-    const int64_t first = from;
-    while (from < to) {
-        const int64_t middle = from + (to - from) / 2;
-        if (ids[middle] < id || (equal && ids[middle] == id))
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from - first;
-}
-
 // Points of another rank, among whose ids, which ascend as those of rows do, points go; of equal ids first those of the other
 // rank, or not.
 typedef struct pack_others {
@@ -169,8 +151,8 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
     long long place = lane < some.pieces ? ((const long long*)own)[chunk] : 0;
     int64_t from = 0, to = 0; // of the others' ids, those between the chunk's
     if (merges) {
-        from = name_below(others.ids, 0, others.count, v.ids[chunk * marks.chunk], others.are_first);
-        to = name_below(others.ids, 0, others.count, v.ids[end - 1], others.are_first);
+        from = share_below(others.ids, 0, others.count, v.ids[chunk * marks.chunk], others.are_first);
+        to = share_below(others.ids, 0, others.count, v.ids[end - 1], others.are_first);
     }
     for (int64_t first = chunk * marks.chunk; first < end; first += PACK_STEP) {
         uint4 all = make_uint4(0, 0, 0, 0);
@@ -191,7 +173,7 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
             }
             place += __popc(bits[i]);
             if (merges && piece[i] >= 0)
-                at[i] += from + name_below(others.ids, from, to, v.ids[first + i * SAP_WARP + lane], others.are_first);
+                at[i] += from + share_below(others.ids, from, to, v.ids[first + i * SAP_WARP + lane], others.are_first);
         }
         put(v, first + lane, piece, at);
     }
@@ -272,21 +254,12 @@ static void launch_labelled(sap_share* s, const sap_share_move* m, const int32_t
 
 // ---- Room
 
-// Points that come for piece `own` of this rank, from the ranks before `rank`.
-static int64_t coming(const sap_share_move* m, int32_t own, int32_t rank) {
-    int64_t count = 0;
-    for (int32_t r = 0; r < rank; r++) count += m->counts[(int64_t)r * m->own + own];
-    return count;
-}
-
 // Of all this rank's pieces before number `own`.
 static int64_t held_before(const sap_share_move* m, int32_t own) {
     int64_t count = 0;
-    for (int32_t i = 0; i < own; i++) count += coming(m, i, m->ranks);
+    for (int32_t i = 0; i < own; i++) count += share_coming(m, i, m->ranks);
     return count;
 }
-
-static size_t width_of(const sap_share* s) { return (size_t)s->rows.dims * (size_t)s->rows.real_bits / 8; }
 
 static void* after(void* memory, int64_t items, size_t bytes) {
     return memory ? (unsigned char*)memory + (size_t)items * bytes : NULL;
@@ -308,7 +281,7 @@ static int64_t coming_marks(const sap_share_move* m, int32_t rank) {
 // Memory for what goes and what comes.
 static void make_room(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
-    const size_t width = width_of(s), id = (size_t)m->id_bytes;
+    const size_t width = share_width(s), id = (size_t)m->id_bytes;
     int64_t leaving = 0, own_points = 0;
     for (int32_t i = 0; i < m->pieces; i++)
         if (i < m->first || i >= m->first + m->own) leaving += m->leaving[i];
@@ -321,7 +294,7 @@ static void make_room(sap_share* s, sap_share_move* m) {
         s->held_coords = sap_cuda_take(call, (size_t)held * width);
         if (id) s->held_ids = sap_cuda_take(call, (size_t)held * id);
     }
-    if (m->are_marks_told) { s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks)); }
+    if (m->are_marks_told) s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks));
     m->send_coords = s->out_coords;
     m->send_ids = s->out_ids;
     m->receive_marks = s->in_marked;
@@ -341,8 +314,8 @@ static void list_rooms(const sap_share* s, const sap_share_move* m, pack_room* r
     int64_t at = 0;
     for (int32_t i = 0; i < m->pieces; i++) {
         const bool own = i >= m->first && i < m->first + m->own;
-        const int64_t from = own ? held_before(m, i - m->first) + coming(m, i - m->first, m->rank) : at;
-        rooms[i].coords = after(own ? s->held_coords : s->out_coords, from, width_of(s));
+        const int64_t from = own ? held_before(m, i - m->first) + share_coming(m, i - m->first, m->rank) : at;
+        rooms[i].coords = after(own ? s->held_coords : s->out_coords, from, share_width(s));
         rooms[i].ids = after(own ? s->held_ids : s->out_ids, from, (size_t)m->id_bytes);
         if (!own) at += m->leaving[i];
     }
@@ -442,8 +415,8 @@ static void put_in_place(sap_share* s, const sap_share_move* m) {
     int64_t at = 0;
     for (int32_t r = 0; r < m->ranks; r++)
         for (int32_t i = 0; i < m->own && r != m->rank; i++) {
-            const int64_t count = m->counts[(int64_t)r * m->own + i], to = held_before(m, i) + coming(m, i, r);
-            const size_t width = width_of(s), id = (size_t)m->id_bytes;
+            const int64_t count = m->counts[(int64_t)r * m->own + i], to = held_before(m, i) + share_coming(m, i, r);
+            const size_t width = share_width(s), id = (size_t)m->id_bytes;
             sap_cuda_copy(&s->call, after(s->held_coords, to, width), after(s->in_coords, at, width),
                           (size_t)count * width);
             sap_cuda_copy(&s->call, after(s->held_ids, to, id), after(s->in_ids, at, id), (size_t)count * id);
@@ -481,154 +454,6 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
     }
 }
 
-// What came from each rank, one behind the other.
-typedef struct name_runs {
-    int64_t start[MERGED_RUNS + 1];
-    int count;
-} name_runs;
-
-// Whether any id is less than the one before it: flags[1], flags[0] only where a run begins.
-static __global__ void __launch_bounds__(SHARE_THREADS)
-    name_look(const int64_t* ids, int64_t count, const __grid_constant__ name_runs runs, int* flags) {
-    for (int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; i < count;
-         i += (int64_t)gridDim.x * SHARE_THREADS) {
-        if (i == 0 || ids[i] >= ids[i - 1]) continue;
-        bool begins = false;
-        for (int r = 1; r < runs.count; r++) begins = begins || runs.start[r] == i;
-        flags[!begins] = 1;
-    }
-}
-
-static __global__ void __launch_bounds__(SHARE_THREADS) name_number(int64_t count, uint32_t* numbers) {
-    const int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x;
-    if (i < count) numbers[i] = (uint32_t)i;
-}
-
-typedef struct name_shared {
-    int64_t from[MERGED_RUNS], to[MERGED_RUNS]; // what of other runs lies between the ids of a tile
-} name_shared;
-
-// Puts the points of a run where they belong among those of all runs: of equal ids first that of the first run. A block
-// looks for the part of each other run that its tile falls into, so that its points have not far to look.
-template <typename real>
-static __global__ void __launch_bounds__(SHARE_THREADS)
-    name_merge(const real* coords, int dims, const int64_t* ids, const __grid_constant__ name_runs runs, int run,
-               real* to, int64_t* named) {
-    SAP_CUDA_SHARED(name_shared, part);
-    const int64_t begin = runs.start[run] + (int64_t)blockIdx.x * MERGED_TILE;
-    const int64_t end = min(begin + MERGED_TILE, runs.start[run + 1]);
-    for (int r = (int)threadIdx.x; r < 2 * runs.count; r += SHARE_THREADS) {
-        const int other = r / 2;
-        const int64_t at = runs.start[other] + name_below(ids, runs.start[other], runs.start[other + 1],
-                                                          ids[r % 2 ? end - 1 : begin], other < run);
-        if (r % 2)
-            part->to[other] = at;
-        else
-            part->from[other] = at;
-    }
-    __syncthreads();
-    for (int64_t i = begin + threadIdx.x; i < end; i += SHARE_THREADS) {
-        const int64_t id = ids[i];
-        int64_t place = i - runs.start[run];
-        for (int r = 0; r < runs.count; r++)
-            if (r != run)
-                place += part->from[r] - runs.start[r] + name_below(ids, part->from[r], part->to[r], id, r < run);
-        named[place] = id;
-        for (int a = 0; a < dims; a++) to[place * dims + a] = coords[i * dims + a];
-    }
-}
-
-template <typename real>
-static __global__ void __launch_bounds__(SHARE_THREADS)
-    name_gather(const real* coords, int dims, const uint32_t* from, int64_t count, real* to) {
-    for (int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; i < count;
-         i += (int64_t)gridDim.x * SHARE_THREADS)
-        for (int a = 0; a < dims; a++) to[i * dims + a] = coords[(int64_t)from[i] * dims + a];
-}
-
-template <typename real>
-static void launch_gather(sap_share* s, const void* coords, const uint32_t* from, int64_t count, void* to) {
-    sap_cuda_launch(&s->call, name_gather<real>, share_grid(s, count, 0), (const real*)coords, (int)s->rows.dims, from,
-                    count, (real*)to);
-}
-
-template <typename real>
-static void launch_merge(sap_share* s, const void* coords, const int64_t* ids, const name_runs& runs, void* to,
-                         int64_t* named) {
-    for (int r = 0; r < runs.count; r++) {
-        sap_cuda_grid grid = sap_cuda_grid_for(runs.start[r + 1] - runs.start[r], MERGED_TILE);
-        grid.threads = SHARE_THREADS;
-        grid.shared = sizeof(name_shared);
-        sap_cuda_launch(&s->call, name_merge<real>, grid, (const real*)coords, (int)s->rows.dims, ids, runs, r,
-                        (real*)to, named);
-    }
-}
-
-// Sorts points by their ids.
-static const void* sort_by_id(sap_share* s, const void* coords, int64_t* ids, int64_t count) {
-    sap_cuda_call* call = &s->call;
-    size_t bytes = 0;
-    uint32_t* numbers = (uint32_t*)sap_cuda_take(call, (size_t)count * sizeof *numbers);
-    sap_cuda_launch(call, name_number, sap_cuda_grid_for(count, SHARE_THREADS), count, numbers);
-    uint64_t* spare_keys = (uint64_t*)sap_cuda_take(call, (size_t)count * sizeof *spare_keys);
-    uint32_t* spare = (uint32_t*)sap_cuda_take(call, (size_t)count * sizeof *spare);
-    void* sorted = sap_cuda_take(call, (size_t)count * width_of(s));
-    cub::DoubleBuffer<uint64_t> keys((uint64_t*)ids, spare_keys);
-    cub::DoubleBuffer<uint32_t> values(numbers, spare);
-    if (call->status != SAP_OK) return coords;
-    sap_cuda_expect(call, cub::DeviceRadixSort::SortPairs(NULL, bytes, keys, values, count, 0, 63, call->cuda->stream),
-                    "planning a sort");
-    void* room = sap_cuda_take(call, bytes + 1);
-    if (call->status != SAP_OK) return coords;
-    sap_cuda_expect(call, cub::DeviceRadixSort::SortPairs(room, bytes, keys, values, count, 0, 63, call->cuda->stream),
-                    "sorting points");
-    if (keys.Current() != (uint64_t*)ids) sap_cuda_copy(call, ids, keys.Current(), (size_t)count * sizeof *ids);
-    SHARE_BY_REAL(s, launch_gather, s, coords, (const uint32_t*)values.Current(), count, sorted);
-    if (call->status != SAP_OK) return coords;
-    const void* done[] = {room, spare, spare_keys, numbers};
-    for (size_t i = 0; i < sizeof done / sizeof *done; i++) sap_cuda_give(call, done[i]);
-    s->sorted = sorted;
-    return sorted;
-}
-
-// Whether no id is less than the one before it.
-static bool ascends(sap_share* s, const int64_t* ids, int64_t count) {
-    int flags[2] = {0, 0};
-    name_runs one;
-    memset((void*)&one, 0, sizeof one);
-    if (count < 2) return true;
-    int* there = (int*)share_take(s, &s->counts, sizeof flags);
-    sap_cuda_fill(&s->call, there, 0, sizeof flags);
-    sap_cuda_launch(&s->call, name_look, share_grid(s, count, 0), ids, count, one, there);
-    sap_cuda_fetch(&s->call, flags, there, sizeof flags);
-    return !flags[1];
-}
-
-// Brings points that came with their ids into the order of these, which go to named[count]. Each rank's ascend as a rule.
-static const void* order_by_id(sap_share* s, const sap_share_move* m, int32_t own, const void* coords,
-                               const int64_t* ids, int64_t* named, int64_t count) {
-    sap_cuda_call* call = &s->call;
-    name_runs runs;
-    int flags[2] = {0, 0};
-    memset((void*)&runs, 0, sizeof runs);
-    const bool few = m->ranks <= MERGED_RUNS;
-    runs.count = few ? (int)m->ranks : 0;
-    for (int r = 0; r <= runs.count && few; r++) runs.start[r] = coming(m, own, r);
-    int* there = (int*)share_take(s, &s->counts, sizeof flags);
-    sap_cuda_fill(call, there, 0, sizeof flags);
-    sap_cuda_launch(call, name_look, share_grid(s, count, 0), ids, count, runs, there);
-    sap_cuda_fetch(call, flags, there, sizeof flags);
-    if (call->status != SAP_OK) return coords;
-    if (flags[0] && !flags[1]) {
-        void* merged = sap_cuda_take(call, (size_t)count * width_of(s));
-        if (call->status == SAP_OK) SHARE_BY_REAL(s, launch_merge, s, coords, ids, runs, merged, named);
-        s->sorted = merged;
-        return merged;
-    }
-    sap_cuda_copy(call, named, ids, (size_t)count * sizeof *named);
-    return flags[1] ? sort_by_id(s, coords, named, count) : coords;
-}
-
 // ---- Points that stay, packed when the others have come
 
 // Puts points of another rank among those of this one that stay, of which `own` are the marks. A warp's points lie near one
@@ -640,7 +465,7 @@ static __global__ void __launch_bounds__(SHARE_THREADS)
     const int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x;
     const int lane = sap_lane();
     const unsigned int* bits = (const unsigned int*)(own + marks.bits);
-    const int64_t row = i < others.count ? name_below(v.ids, 0, v.count, others.ids[i], !others.are_first) : v.count;
+    const int64_t row = i < others.count ? share_below(v.ids, 0, v.count, others.ids[i], !others.are_first) : v.count;
     const int64_t first = __shfl_sync(SAP_ALL_LANES, row, 0);
     const int64_t first_chunk = min(first / marks.chunk, marks.chunks - 1),
                   chunk = min(row / marks.chunk, marks.chunks - 1);
@@ -675,11 +500,11 @@ static void pack_own(sap_share* s, const sap_share_move* m, void* coords, int64_
 // Where ids ascend on both ranks, points are written once. Otherwise they are put together, rank by rank.
 static const void* merge_late(sap_share* s, const sap_share_move* m, int64_t* ids, int64_t count) {
     sap_cuda_call* call = &s->call;
-    const size_t width = width_of(s);
+    const size_t width = share_width(s);
     const int32_t other = 1 - m->rank;
     const pack_others others = {(const int64_t*)s->in_ids, m->counts[other], other == 0}, none = {NULL, 0, false};
     void* coords = sap_cuda_take(call, (size_t)count * width);
-    if (s->rows.count && s->ids_ascend && ascends(s, others.ids, others.count)) {
+    if (s->rows.count && s->ids_ascend && share_ids_ascend(s, others.ids, others.count)) {
         const unsigned char* own = s->marked + m->first * s->marks.bytes;
         if (call->status == SAP_OK) pack_own(s, m, coords, ids, others);
         SHARE_BY_REAL(s, launch_others, s, own, others, coords, ids);
@@ -688,10 +513,10 @@ static const void* merge_late(sap_share* s, const sap_share_move* m, int64_t* id
     s->held_coords = coords;
     s->held_ids = sap_cuda_take(call, (size_t)count * sizeof(int64_t));
     if (call->status != SAP_OK) return coords;
-    const int64_t before = coming(m, 0, m->rank);
+    const int64_t before = share_coming(m, 0, m->rank);
     pack_own(s, m, after(coords, before, width), (int64_t*)s->held_ids + before, none);
     put_in_place(s, m);
-    return order_by_id(s, m, 0, coords, (const int64_t*)s->held_ids, ids, count);
+    return share_order_by_id(s, m, 0, coords, (const int64_t*)s->held_ids, ids, count);
 }
 
 // ---- Names and points
@@ -713,7 +538,7 @@ static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int3
 
 extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t** ids, int64_t* room) {
     sap_cuda_call* call = &s->call;
-    const int64_t count = coming(m, own, m->ranks);
+    const int64_t count = share_coming(m, own, m->ranks);
     if (!m->are_marks_told && s->in_coords && !s->stays_late) put_in_place(s, m);
     if (call->status == SAP_OK && (!*ids || *room < count)) {
         sap_cuda_release(call->device, *ids, (size_t)*room * sizeof **ids);
@@ -722,20 +547,20 @@ extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32
         if (*ids) *room = count;
     }
     for (int32_t r = 0; r < m->ranks && !m->ids_are_given && call->status == SAP_OK; r++)
-        name_points(s, m, own, r, coming(m, own, r), *ids);
+        name_points(s, m, own, r, share_coming(m, own, r), *ids);
 }
 
 extern "C" sap_status sap_share_unpack_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t* ids,
                                             sap_rows* rows) {
-    const int64_t first = held_before(m, own), count = coming(m, own, m->ranks);
+    const int64_t first = held_before(m, own), count = share_coming(m, own, m->ranks);
     if (s->in_coords && !s->stays_late) put_in_place(s, m);
     if (s->sorted) sap_cuda_give(&s->call, s->sorted); // of the piece before
     s->sorted = NULL;
-    const void* coords = after(s->held_coords, first, width_of(s));
+    const void* coords = after(s->held_coords, first, share_width(s));
     if (s->stays_late)
         coords = merge_late(s, m, ids, count);
     else if (m->ids_are_given && count > 0 && s->call.status == SAP_OK)
-        coords = order_by_id(s, m, own, coords, (const int64_t*)s->held_ids + first, ids, count);
+        coords = share_order_by_id(s, m, own, coords, (const int64_t*)s->held_ids + first, ids, count);
     rows->coords = coords;
     rows->count = count;
     rows->stride = rows->dims = s->rows.dims;

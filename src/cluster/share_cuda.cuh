@@ -112,6 +112,29 @@ static __device__ __forceinline__ int share_half(const share_view<real>& v, cons
     return h.names[2 * label + !is_left];
 }
 
+// How many of ids[from … to - 1], which ascend, are less than an id, or not greater.
+static __device__ __forceinline__ int64_t share_below(const int64_t* ids, int64_t from, int64_t to, int64_t id,
+                                                      bool equal) {
+    const int64_t first = from;
+    while (from < to) {
+        const int64_t middle = from + (to - from) / 2;
+        if (ids[middle] < id || (equal && ids[middle] == id))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from - first;
+}
+
+// Points that come for piece `own` of this rank, from the ranks before `rank`.
+static inline int64_t share_coming(const sap_share_move* m, int32_t own, int32_t rank) {
+    int64_t count = 0;
+    for (int32_t r = 0; r < rank; r++) count += m->counts[(int64_t)r * m->own + own];
+    return count;
+}
+
+static inline size_t share_width(const sap_share* s) { return (size_t)s->rows.dims * (size_t)s->rows.real_bits / 8; }
+
 // Bytes for a number of points that is another one next time, a little: rounded up, so that the memory is taken again.
 static inline size_t share_roomy(size_t bytes) {
     size_t step = 4096;
@@ -142,7 +165,7 @@ static inline sap_cuda_grid share_grid(const sap_share* s, int64_t items, size_t
 #define SHARE_BY_REAL(share, function, ...)                                                                            \
     ((share)->rows.real_bits == 32 ? function<float>(__VA_ARGS__) : function<double>(__VA_ARGS__))
 
-// ---- cluster/share_cuda.cu, cluster/cut_cuda.cu, cluster/move_cuda.cu
+// ---- cluster/share_cuda.cu, cluster/cut_cuda.cu, cluster/move_cuda.cu, cluster/order_cuda.cu
 extern "C" {
 sap_status sap_share_open_cuda(sap_device* device, const sap_rows* rows, const int64_t* ids, bool drop_nonfinite,
                                sap_share** share, int64_t* given, int64_t* not_finite);
@@ -160,5 +183,10 @@ sap_status sap_share_unpack_cuda(sap_share* share, const sap_share_move* move, i
 }
 // Gives the points that are not divided yet the labels of their halves.
 void share_divide_rows(sap_share* share);
+// Whether no id is less than the one before it.
+bool share_ids_ascend(sap_share* share, const int64_t* ids, int64_t count);
+// Brings points that came with their ids into the order of these, which go to named[count]. Each rank's ascend as a rule.
+const void* share_order_by_id(sap_share* share, const sap_share_move* move, int32_t own, const void* coords,
+                              const int64_t* ids, int64_t* named, int64_t count);
 
 #endif
