@@ -344,24 +344,34 @@ static int64_t part_begin(const sap_share* s, const sap_share_move* m, int32_t p
 // Of two pieces at most, which two ranks have, the one for the other rank. There may be none of that number.
 static int32_t leaving_piece(const sap_share_move* m) { return m->first ? 0 : m->own; }
 
-// How many of the points for the one other rank are packed with each part.
+// How many of the points for the one other rank are packed with each part. Of several parts, waits for the marks, which may
+// be sent while the first one is packed.
 static void find_ends(sap_share* s, sap_share_move* m) {
     const int32_t piece = leaving_piece(m);
     const size_t step = (size_t)part_begin(s, m, 1), width = sizeof *m->ends;
     memset(m->ends, 0, sizeof m->ends);
     m->ends[m->parts - 1] = piece < m->pieces ? m->leaving[piece] : 0;
-    if (s->call.status != SAP_OK || m->parts == 1 || !step || piece >= m->pieces) return;
+    if (s->call.status != SAP_OK || m->parts == 1) return;
     const int64_t* begins = (const int64_t*)(const void*)(s->marked + piece * s->marks.bytes) + step;
     const sap_cuda* cuda = s->call.cuda;
-    sap_cuda_expect(&s->call,
-                    cuda->calls->copy(m->ends, width, begins, step * width, width, (size_t)m->parts - 1, cuda->stream),
-                    "fetching counts");
+    if (step && piece < m->pieces)
+        sap_cuda_expect(
+            &s->call,
+            cuda->calls->copy(m->ends, width, begins, step * width, width, (size_t)m->parts - 1, cuda->stream),
+            "fetching counts");
     sap_cuda_expect(&s->call, cuda->calls->wait(cuda->stream), "marking points");
 }
 
-static void pack_all(sap_share* s, sap_share_move* m, const int32_t* place) {
+static void pack_all(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
     const int64_t step = is_marked(m) ? s->marks.bytes / (int64_t)sizeof(long long) : s->marks.chunks;
+    const size_t places = (size_t)m->pieces * sizeof *m->place;
+    int32_t* place = (int32_t*)sap_cuda_take(call, places);
+    s->marked = (unsigned char*)sap_cuda_take(call, (size_t)(m->pieces * step) * sizeof(long long));
+    m->send_marks = s->marked;
+    sap_cuda_copy(call, place, m->place, places);
+    copy_rooms(s, m);
+    if (call->status != SAP_OK) return;
     if (is_marked(m)) {
         SHARE_BY_REAL(s, launch_marks, s, m, place);
     } else {
@@ -381,22 +391,14 @@ static void pack_all(sap_share* s, sap_share_move* m, const int32_t* place) {
 
 extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
-    const size_t places = (size_t)m->pieces * sizeof *m->place;
     m->are_marks_told = is_marked(m) && !m->ids_are_given;
     m->id_bytes = (int64_t)(m->are_marks_told ? 0 : m->ids_are_given ? sizeof(int64_t) : sizeof(int32_t));
     make_room(s, m);
     s->marks = sap_share_marks_of(s->rows.count);
-    const int64_t each = is_marked(m) ? s->marks.bytes : s->marks.chunks * (int64_t)sizeof(long long);
-    if (call->status != SAP_OK || !s->rows.count) return call->status;
-    int32_t* place = (int32_t*)sap_cuda_take(call, places);
-    s->marked = (unsigned char*)sap_cuda_take(call, (size_t)(m->pieces * each));
-    m->send_marks = s->marked;
-    sap_cuda_copy(call, place, m->place, places);
-    copy_rooms(s, m);
-    if (call->status == SAP_OK) {
-        pack_all(s, m, place);
-        sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "packing points"); // others read them
-    }
+    if (call->status == SAP_OK && s->rows.count) pack_all(s, m);
+    // Others read what is packed, and copy it beside this stream, whose memory it goes to.
+    if (call->status == SAP_OK && (m->parts == 1 || !s->rows.count))
+        sap_cuda_expect(call, call->cuda->calls->wait(call->cuda->stream), "packing points");
     return call->status;
 }
 

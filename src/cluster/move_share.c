@@ -57,8 +57,7 @@ static sap_status exchange_parts(const sap_moving_share* m, const sap_share_move
     int64_t ends[2][SAP_SHARE_PARTS], out = 0, in = 0;
     sap_status status = sap_comm_gather(m->tree->comm, device, move->ends, (int64_t)sizeof move->ends, ends);
     for (int32_t part = 0; part < move->parts && status == SAP_OK; part++) {
-        if (part)
-            (void)ops->wait(ops->stream(device)); // for what was begun below; if it failed, the exchange fails, too
+        (void)ops->wait(ops->stream(device)); // for this part; if it failed, the exchange fails, too
         if (part + 1 < move->parts)
             ops->pack_part(m->cut->share, move, part + 1);
         else if (move->are_marks_told)

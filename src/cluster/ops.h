@@ -101,7 +101,8 @@ typedef struct sap_cluster_ops {
                         uint32_t* histogram);
     // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1].
     sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names);
-    // Makes room for what comes from other ranks, marks what goes to them, and packs the first part of it.
+    // Makes room for what comes from other ranks, marks what goes to them, and packs it, or begins to pack the first of its
+    // parts.
     sap_status (*pack)(sap_share* share, sap_share_move* move);
     // Begins to pack another part. If this, or the next function, fails, `unpack` says so.
     void (*pack_part)(sap_share* share, const sap_share_move* move, int32_t part);
