@@ -192,6 +192,9 @@ static void try_stack(sap_device* device, sap_device* cpu, const cloud* points, 
     sap_search with = without;
     with.walk = SAP_WALK_STACK;
     draw_frame(copy, &grid, &without, 1 << 20, ids[0], distance2[0]);
+    // Walks of tiles, some of which do not end in one pass.
+    draw_frame(copy, &grid, &without, 32, ids[1], distance2[1]);
+    CHECK(!memcmp(ids[0], ids[1], bytes) && (!k || !memcmp(distance2[0], distance2[1], bytes)));
     for (int32_t leaves = 1; leaves <= 1 << 20; leaves *= 1 << 10) {
         draw_frame(copy, &grid, &with, leaves, ids[1], distance2[1]);
         CHECK(!memcmp(ids[0], ids[1], bytes) && (!k || !memcmp(distance2[0], distance2[1], bytes)));

@@ -9,6 +9,7 @@
 // SAP_RESUMED    the walks go on from where the pass before left them
 // SAP_HINTS      0: every walk begins at the root; 1: this pass finds, for a block of the grid, where its pixels may begin;
 //                2: pixels begin there; 3: both, for a smaller block by the hint of the larger one that it is in
+// SAP_TILES      1: this pass finds the nearest points of tiles of pixels, 2: pixels take theirs from that (nearest/grid/tiles.h)
 // SAP_COMPUTE    a compute shader, which some GPUs run on more of their processors than fragment shaders
 // SAP_LEFT       this pass finds, for a block of the grid, whether a walk in it has not ended: x, not 0
 #include "math/dialect.h"
@@ -172,14 +173,23 @@ ivec2 middle_of(ivec2 block, int side) { return min((block << side) + (1 << (sid
 #endif
 
 #if SAP_HINTS > 1
+// How far from a pixel its k-th neighbour is at most, by the hint of its block.
+float hinted_far(uvec4 hint, ivec2 pixel, int side) {
+    vec2 way = vec2(pixel - middle_of(pixel >> side, side));
+    return sap_float_of_bits(hint.y) + sqrt(abs(dot(vec3(way * way, way.x * way.y), ways.xyz))) + ways.w;
+}
+
 // A pixel's walk by the hint of its block.
 sap_nearest_place hinted(ivec2 pixel, int side) {
     uvec4 hint = texelFetch(hints, pixel >> side, 0);
-    vec2 way = vec2(pixel - middle_of(pixel >> side, side));
-    float far = sap_float_of_bits(hint.y) + sqrt(abs(dot(vec3(way * way, way.x * way.y), ways.xyz))) + ways.w;
+    float far = hinted_far(hint, pixel, side);
     float far2 = far < 1e18 ? min(far * far * 1.0001 + 1e-30, limit2) : limit2; // no infinity, which GLSL need not have
     return WALK_FROM(hint.x, sap_candidates_none(wanted, far2));
 }
+#endif
+
+#ifdef SAP_TILES
+#include "nearest/grid/tiles.h"
 #endif
 
 #if (SAP_HINTS & 1) == 1
@@ -193,9 +203,9 @@ void hint(sap_nearest_place walk, sap_point middle) {
 #else
     float found2 = limit2;
 #endif
-    // Square roots are not exact: a little more does no harm.
+    // Square roots are not exact: a little more does no harm. Squares of less than the last addend may be 0.
     float found = sqrt(found2);
-    float ball = (found + 2.0 * block_radius) * 1.00002;
+    float ball = (found + 2.0 * block_radius) * 1.00002 + 1e-18;
     sap_inner inner = sap_inner_at(node);
     bool inside = found2 < 1e37;
     while (inside && !inner.is_leaf) {
@@ -223,7 +233,9 @@ void main() {
         for (int x = here.x * block; x < end.x; ++x) left |= texelFetch(place, ivec2(x, y), 0).x;
     SAP_PUT(out_place, uvec4(left));
 #else
-#if SAP_HINTS == 1
+#ifdef SAP_TILES
+    tile(here);
+#elif SAP_HINTS == 1
     hint(WALK_FROM(SAP_ROOT, sap_candidates_none(wanted, limit2)), query_at(middle_of(here, LARGE)));
 #elif SAP_HINTS == 3
     ivec2 middle = middle_of(here, SMALL);

@@ -48,10 +48,12 @@ sap_status sap_frame_step_gl(sap_gl_frame* frame, int32_t leaves, bool* done) {
         bool whole = leaves >= all; // a walk scans no leaf twice
         if (whole) leaves = all;
         left = true;
-        // Most walks end in the first of several passes.
-        for (; leaves > most && left && call.status == SAP_OK; leaves -= most) {
+        // Most walks end in the first of several passes. Those of tiles that do not begin anew as walks of pixels.
+        while (leaves > most && left && call.status == SAP_OK) {
+            const bool begins = !frame->begun;
             sap_gl_walk_pass(&call, frame, most);
             left = sap_gl_walk_any_left(&call, frame);
+            if (!begins || !frame->tiled) leaves -= most;
         }
         if (left) sap_gl_walk_pass(&call, frame, leaves);
         left = left && done && !whole && sap_gl_walk_any_left(&call, frame);

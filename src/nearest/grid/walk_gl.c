@@ -10,10 +10,14 @@
 extern const char sap_glsl_nearest[];
 
 enum {
-    LARGE = 16,       // pixels on a side of a block that shares a hint: as nearest.glsl has it
-    SMALL = 4,        // the same of the blocks that share a hint found by that of a large one
-    LEFT_BLOCK = 32,  // pixels on a side of a block in which one pass looks for walks that have not ended
-    HINT_LEAVES = 256 // leaves of the walk for a hint: what it has found by then is a bound as well
+    LARGE = 16,      // pixels on a side of a block that shares a hint: as nearest.glsl has it
+    SMALL = 4,       // the same of the blocks that share a hint found by that of a large one
+    LEFT_BLOCK = 32, // pixels on a side of a block in which one pass looks for walks that have not ended
+    TILE_WIDE = 4,   // pixels of a tile, all of which one walk serves: as nearest/grid/tiles.h has them
+    TILE_HIGH = 2,
+    TILE_LEAVES = 32,      // fewer leaves a pass are for walks of pixels, which need not begin anew in the next
+    TILE_POINTS = 1 << 24, // of a tree at most, whose ids are floats in tiles
+    HINT_LEAVES = 256      // leaves of the walk for a hint: what it has found by then is a bound as well
 };
 
 // How many large blocks, or small ones, are beside one another on a side of so many pixels.
@@ -54,6 +58,7 @@ void sap_gl_walk_free(sap_gl_call* call, sap_gl_frame* frame) {
     sap_gl_texture_free(call, frame->rows);
     sap_gl_texture_free(call, frame->queries);
     for (int i = 0; i < 2; i++) sap_gl_texture_free(call, frame->hints[i]);
+    for (int i = 0; i < SAP_GL_TILE_TEXTURES; i++) sap_gl_texture_free(call, frame->tiles[i]);
     sap_gl_texture_free(call, frame->unfinished);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j <= SAP_GL_FRAME_LISTS; j++) sap_gl_texture_free(call, frame->state[i][j]);
@@ -128,26 +133,30 @@ void sap_gl_walk_begin_queries(sap_gl_call* call, sap_gl_frame* frame, const flo
     frame->begun = false;
 }
 
-typedef enum step { STEP_LARGE, STEP_SMALL, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
+typedef enum step { STEP_LARGE, STEP_SMALL, STEP_TILES, STEP_BEGIN, STEP_RESUME, STEP_LEFT } step;
 
 // Compute shaders are used where they can be: on some GPUs they run on many times the processors of fragments.
 static bool computes(const sap_gl_call* call, const sap_gl_frame* frame, step which) {
-    return which != STEP_LEFT && 1 + lists_of(frame) <= call->gl->most_images;
+    const int images = which == STEP_TILES ? SAP_GL_TILE_TEXTURES : 1 + lists_of(frame);
+    return which != STEP_LEFT && images <= call->gl->most_images;
 }
 
 static GLuint program_of(sap_gl_call* call, const sap_gl_frame* frame, step which) {
     char defines[192], stack[32] = "";
-    int hints = which == STEP_LARGE ? 1 : which == STEP_SMALL ? 3 : which == STEP_BEGIN && frame->hints[0] ? 2 : 0;
+    int hints = which == STEP_LARGE ? 1 : which == STEP_SMALL ? 3 : which <= STEP_BEGIN && frame->hints[0] ? 2 : 0;
+    const char* tiles = which == STEP_TILES                   ? "#define SAP_TILES 1\n"
+                        : which == STEP_BEGIN && frame->tiled ? "#define SAP_TILES 2\n"
+                                                              : "";
     int capacity = which == STEP_LEFT ? 1 : frame->capacity;
     // Few sizes of stacks make few programs.
     if (frame->stack && (which == STEP_BEGIN || which == STEP_RESUME))
         (void)snprintf(stack, sizeof stack, "#define SAP_STACK %d\n", (int)frame->tree->shape.depth / 8 * 8 + 8);
     const int length = snprintf(
-        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s%s%s",
+        defines, sizeof defines, "%s#define SAP_AXES %d\n#define SAP_CAPACITY %d\n#define SAP_HINTS %d\n%s%s%s%s%s%s",
         computes(call, frame, which) ? SAP_GLSL_COMPUTE : "", (int)frame->tree->shape.dims, capacity, hints,
         frame->tree->shape.kind == SAP_TREE_EXPLICIT ? "#define SAP_EXPLICIT\n" : "",
         frame->columns ? "#define SAP_GRID\n" : "", which >= STEP_RESUME ? "#define SAP_RESUMED\n" : "",
-        which == STEP_LEFT ? "#define SAP_LEFT\n" : "", stack);
+        which == STEP_LEFT ? "#define SAP_LEFT\n" : "", stack, tiles);
     SAP_ASSERT(length > 0 && length < (int)sizeof defines);
     (void)length;
     return sap_gl_program(call, sap_glsl_nearest, defines);
@@ -198,7 +207,7 @@ static void take_hints(sap_gl_call* call, const sap_gl_frame* frame, GLuint hint
 }
 
 static void find_hints(sap_gl_call* call, const sap_gl_frame* frame) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (frame->tiled ? 1 : 2); i++) {
         sap_gl_pass pass;
         const int inputs = prepare(call, frame, i ? STEP_SMALL : STEP_LARGE, HINT_LEAVES, &pass);
         if (call->status != SAP_OK) return;
@@ -211,10 +220,35 @@ static void find_hints(sap_gl_call* call, const sap_gl_frame* frame) {
     }
 }
 
+// Whether the nearest points of a tile's pixels are found together. Tiles want a leaf with a point.
+static bool has_tiles(const sap_gl_call* call, const sap_gl_frame* frame, int32_t leaves) {
+    const sap_tree_shape* s = &frame->tree->shape;
+    return frame->hints[0] && frame->capacity == 1 && !frame->stack && s->kind == SAP_TREE_BALANCED && s->count > 0 &&
+           s->count <= TILE_POINTS && leaves >= TILE_LEAVES && call->gl->most_targets >= SAP_GL_TILE_TEXTURES;
+}
+
+static void find_tiles(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
+    sap_gl_pass pass;
+    const int32_t size[2] = {(frame->width + TILE_WIDE - 1) / TILE_WIDE, (frame->height + TILE_HIGH - 1) / TILE_HIGH};
+    const int inputs = prepare(call, frame, STEP_TILES, leaves, &pass);
+    if (call->status != SAP_OK) return;
+    take_hints(call, frame, frame->hints[0], &pass, inputs);
+    for (int i = 0; i < SAP_GL_TILE_TEXTURES; i++) {
+        if (!frame->tiles[i]) frame->tiles[i] = sap_gl_texture(call, GL_RGBA32UI, size[0], size[1], NULL, "tiles");
+        pass.target[i] = frame->tiles[i];
+    }
+    pass.rectangle[2] = size[0];
+    pass.rectangle[3] = size[1];
+    sap_gl_draw(call, &pass);
+}
+
 void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     static const char* const lists[SAP_GL_FRAME_LISTS] = {"list0", "list1", "list2", "list3"};
+    static const char* const tiles[SAP_GL_TILE_TEXTURES] = {"ids0", "distances0", "ids1", "distances1"};
     sap_gl_pass pass;
+    if (!frame->begun) frame->tiled = has_tiles(call, frame, leaves);
     if (!frame->begun && frame->hints[0]) find_hints(call, frame);
+    if (!frame->begun && frame->tiled) find_tiles(call, frame, leaves);
     int inputs = prepare(call, frame, frame->begun ? STEP_RESUME : STEP_BEGIN, leaves, &pass);
     if (call->status != SAP_OK) return;
     const GLuint* from = frame->state[frame->current];
@@ -223,7 +257,9 @@ void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
         for (int i = 0; i < lists_of(frame); i++)
             pass.input[inputs++] = (sap_gl_input){.sampler = lists[i], .texture = from[1 + i]};
     } else if (frame->hints[0]) {
-        take_hints(call, frame, frame->hints[1], &pass, inputs++);
+        take_hints(call, frame, frame->hints[frame->tiled ? 0 : 1], &pass, inputs++);
+        for (int i = 0; i < SAP_GL_TILE_TEXTURES && frame->tiled; i++)
+            pass.input[inputs++] = (sap_gl_input){.sampler = tiles[i], .texture = frame->tiles[i]};
     }
     SAP_ASSERT(inputs <= SAP_GL_UNITS && 1 + lists_of(frame) <= SAP_GL_TARGETS);
     frame->current = 1 - frame->current;

@@ -7,7 +7,8 @@
 
 enum {
     SAP_GL_MOST_K = 8,
-    SAP_GL_FRAME_LISTS = 4 // textures that hold two neighbours each
+    SAP_GL_FRAME_LISTS = 4,  // textures that hold two neighbours each
+    SAP_GL_TILE_TEXTURES = 4 // ids and squared distances of a tile's two rows
 };
 
 struct sap_gl_frame {
@@ -15,14 +16,16 @@ struct sap_gl_frame {
     int32_t width, height;
     int32_t k, capacity; // neighbours asked for, and kept; 0: points are counted
     float limit2;
-    bool stack;            // walks keep one; else a bit a level
-    GLuint columns, rows;  // of a grid
-    GLuint hints[2];       // of large blocks of it, and of small ones
-    GLuint queries;        // of rows of queries
-    GLuint unfinished;     // for each block of pixels, whether a walk has not ended
-    float block_radius[2]; // no pixel of a block is farther from its middle, large and small
-    float ways[4];         // from pixel to pixel, as nearest.glsl says
-    bool has_queries;      // the grid or the queries are in the textures
+    bool stack;                         // walks keep one; else a bit a level
+    GLuint columns, rows;               // of a grid
+    GLuint hints[2];                    // of large blocks of it, and of small ones
+    GLuint tiles[SAP_GL_TILE_TEXTURES]; // of a grid, when walks are of tiles
+    GLuint queries;                     // of rows of queries
+    GLuint unfinished;                  // for each block of pixels, whether a walk has not ended
+    float block_radius[2];              // no pixel of a block is farther from its middle, large and small
+    float ways[4];                      // from pixel to pixel, as nearest.glsl says
+    bool has_queries;                   // the grid or the queries are in the textures
+    bool tiled;                         // the walks began as tiles
     bool begun;
     int current;                             // which of the two states was written last
     GLuint state[2][1 + SAP_GL_FRAME_LISTS]; // places, and lists when more than one neighbour is asked for
