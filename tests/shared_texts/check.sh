@@ -162,6 +162,11 @@ if found glslangValidator "GLSL ES 1.00, 3.00 and 3.10"; then
                 nearest_shader "$axes" "$capacity" "$way" comp
             done
         done
+        for tiles in 1 2; do
+            for stage in frag comp; do
+                nearest_shader "$axes" 1 "2;#define SAP_GRID;#define SAP_TILES $tiles" "$stage"
+            done
+        done
     done
     for output in 0 1; do
         for way in "2" "2 SAP_STACK=20" "2 SAP_STACK=20 SAP_MOST=1" "2 SAP_CYCLE=1" "3" "3 SAP_STACK=20 SAP_CYCLE=1"; do
