@@ -2,7 +2,7 @@
 // them. Text for GLSL ES 3.00; part of nearest.glsl, for one neighbour on balanced trees. Ids are floats here, which
 // select more cheaply: a tree has 2^24 points at most.
 //
-// Loops test at their end: SwiftShader runs the body of a loop that tests at its beginning once more.
+// Loops test at their end, since each has something to do in its first round.
 //
 // SAP_TILES   1: this pass finds the nearest points of a tile; 2: this one gives each pixel its own
 
