@@ -83,10 +83,14 @@ void sap_alarm_hide(sap_alarm* a) {
 
 bool sap_alarm_met(const sap_alarm* a) { return __atomic_load_n(&a->page->came, __ATOMIC_ACQUIRE) >= a->size; }
 
+void sap_alarm_leave(sap_alarm* a) {
+    if (a->page) __atomic_store_n(&a->page->ranks[a->rank].state, RANK_CLOSED, __ATOMIC_RELEASE);
+}
+
 void sap_alarm_close(sap_alarm* a) {
     if (!a->page) return;
     sap_alarm_hide(a);
-    __atomic_store_n(&a->page->ranks[a->rank].state, RANK_CLOSED, __ATOMIC_RELEASE);
+    sap_alarm_leave(a);
     munmap(a->page, a->bytes);
     if (a->file >= 0) close(a->file);
     a->page = NULL;

@@ -24,6 +24,8 @@ bool sap_alarm_open(sap_alarm* alarm, const sap_nccl_id* id, int32_t rank, int32
 void sap_alarm_hide(sap_alarm* alarm);
 // Whether all ranks have come, on this machine.
 bool sap_alarm_met(const sap_alarm* alarm);
+// Says that this rank is gone, before what it leaves is freed.
+void sap_alarm_leave(sap_alarm* alarm);
 void sap_alarm_close(sap_alarm* alarm);
 // Whether a rank has come, on this machine.
 bool sap_alarm_is_here(const sap_alarm* alarm, int32_t rank);

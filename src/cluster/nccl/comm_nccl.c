@@ -306,7 +306,9 @@ static void close_state(void* state) {
             sched_yield();
             result = fares(e);
         }
-        // One that is not done by then, because another rank still holds it, is aborted.
+        // One that is not done by then, because another rank still holds it, is aborted. NCCL may wait for that rank, which
+        // has to know first that nothing more comes from here.
+        sap_alarm_leave(&e->alarm);
         if (result == SAP_NCCL_SUCCESS) (void)e->nccl.CommDestroy(e->comm);
         if (result == SAP_NCCL_SUCCESS) e->comm = NULL;
     }
