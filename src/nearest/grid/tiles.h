@@ -95,7 +95,9 @@ vec4 row_bound2(row pixels, vec3 lower, vec3 upper) {
 }
 
 // The greatest id that the row has at a distance that is a bound's; -1: none.
-float row_tied(row pixels, vec4 bound2) { return greatest(mix(vec4(-1.0), pixels.id, equal(bound2, pixels.distance2))); }
+float row_tied(row pixels, vec4 bound2) {
+    return greatest(mix(vec4(-1.0), pixels.id, equal(bound2, pixels.distance2)));
+}
 
 void tile(ivec2 here) {
     ivec2 first = here * ivec2(TILE_WIDE, TILE_HIGH);
@@ -153,7 +155,8 @@ void tile(ivec2 here) {
 #endif
             vec4 above = row_bound2(top, lower, upper), below = row_bound2(bottom, lower, upper);
             tied = !any(lessThan(above, top.distance2)) && !any(lessThan(below, bottom.distance2));
-            if (tied) going = going && float(sap_smallest_id(node)) < max(row_tied(top, above), row_tied(bottom, below));
+            if (tied)
+                going = going && float(sap_smallest_id(node)) < max(row_tied(top, above), row_tied(bottom, below));
         } while (pending != 0u && !going);
     } while (going && left > 0);
     SAP_PUT(out_place, floatBitsToUint(going ? vec4(-1.0) : top.id));
