@@ -360,7 +360,8 @@ TEST(a_failed_rebuild_leaves_the_tree) {
     if (!gpus) SKIP("there is no GPU");
     NEEDS_RANKS;
     for (int host = 0; host < 2; host++) {
-        const int64_t least = host && FEW_RANKS == 2 ? 0 : 3; // two ranks need no more host memory than they have
+        // Two ranks by NCCL need no more host memory than they have.
+        const int64_t least = host && FEW_RANKS == 2 ? 0 : 3;
         bool failed = true;
         for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
             failing f = {.host_from = host ? n : 0, .fail_at = host ? 0 : n};

@@ -192,7 +192,7 @@ static void try_stack(sap_device* device, sap_device* cpu, const cloud* points, 
     sap_search with = without;
     with.walk = SAP_WALK_STACK;
     draw_frame(copy, &grid, &without, 1 << 20, ids[0], distance2[0]);
-    // Walks of tiles, some of which do not end in one pass.
+    // Walks of tiles.
     draw_frame(copy, &grid, &without, 32, ids[1], distance2[1]);
     CHECK(!memcmp(ids[0], ids[1], bytes) && (!k || !memcmp(distance2[0], distance2[1], bytes)));
     for (int32_t leaves = 1; leaves <= 1 << 20; leaves *= 1 << 10) {
@@ -283,14 +283,66 @@ TEST(saved_trees_in_memory) {
 }
 
 // The published walk gave up after 500 steps.
+static cloud circle(int64_t count) {
+    cloud points = cloud_make(count, 2, 32, 0);
+    for (int64_t i = 0; i < count; i++) {
+        cloud_set(&points, i, 0, 0.5 + 0.45 * cos(6.283185307179586 * (double)i / (double)count));
+        cloud_set(&points, i, 1, 0.5 + 0.45 * sin(6.283185307179586 * (double)i / (double)count));
+    }
+    return points;
+}
+
+// Near the middle of a circle a tile's walk does not end in one pass: until then its pixels have what it has found.
+static void try_tiles(const sap_tree* tree, const cloud* points, const sap_grid* grid, bool ends) {
+    enum { MOST = 40 * 40 };
+    static int32_t ids[MOST];
+    static float distance2[MOST];
+    const sap_grid far = {grid->width, grid->height, {1e30, 1e30, 0}, {1e28, 0, 0}, {0, 1e28, 0}}; // by pixels
+    const int32_t whole[4] = {0, 0, grid->width, grid->height};
+    cloud queries = places_of(grid, 2);
+    sap_gl_frame* frame = NULL;
+    bool done = false;
+    CHECK_STATUS(sap_gl_frame_create(tree, grid->width, grid->height, &(sap_search){.k = 1}, &frame), SAP_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        CHECK_STATUS(sap_gl_frame_begin(frame, turn == 1 ? far : *grid), SAP_OK);
+        CHECK_STATUS(sap_gl_frame_step(frame, 32, &done), SAP_OK);
+        if (turn != 1) CHECK_EQUAL(done, ends);
+        CHECK_STATUS(sap_gl_frame_read(frame, whole, ids, distance2), SAP_OK);
+        for (int32_t i = 0; i < grid->width * grid->height && turn != 1; i++)
+            CHECK(ids[i] >= 0 && (double)distance2[i] == oracle_distance2(&queries, i, points, ids[i]));
+        for (int i = 0; !done && i < 3000; i++) CHECK_STATUS(sap_gl_frame_step(frame, 32, &done), SAP_OK);
+        CHECK_STATUS(sap_gl_frame_read(frame, whole, ids, distance2), SAP_OK);
+        if (turn != 1) check_rows(points, &queries, 1, (double)FLT_MAX, ids, distance2);
+    }
+    sap_gl_frame_free(frame);
+    cloud_free(&queries);
+}
+
+TEST(tiles_of_pictures_of_any_size) {
+    if (!shared()) SKIP(no_gl);
+    static const int32_t sizes[][2] = {{1, 1}, {1, 7}, {3, 1}, {5, 3}, {40, 40}};
+    cloud points = circle(5000), few = cloud_of_family(FAMILY_UNIFORM, 500, 2, 32, 0, 3);
+    sap_tree *tree = NULL, *small = NULL;
+    CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
+    CHECK_STATUS(build(shared(), &few, &(sap_tree_options){.leaf_size = 32}, &small), SAP_OK);
+    for (int i = 0; i < 5; i++) {
+        const sap_grid middle = {sizes[i][0], sizes[i][1], {0.5, 0.5, 0}, {1e-7, 0, 0}, {0, 1e-7, 0}};
+        NOTE("%d x %d pixels", (int)sizes[i][0], (int)sizes[i][1]);
+        try_tiles(tree, &points, &middle, false);
+        const sap_grid grid = grid_over(&few, sizes[i][0], sizes[i][1]);
+        try_tiles(small, &few, &grid, true);
+    }
+    sap_tree_free(tree);
+    sap_tree_free(small);
+    cloud_free(&points);
+    cloud_free(&few);
+    NOTE("%s", "");
+}
+
 TEST(points_on_a_circle_in_steps_of_one_leaf) {
     if (!shared()) SKIP(no_gl);
     enum { POINTS = 5000, SIZE = 40 };
-    cloud points = cloud_make(POINTS, 2, 32, 0);
-    for (int i = 0; i < POINTS; i++) {
-        cloud_set(&points, i, 0, 0.5 + 0.45 * cos(6.283185307179586 * i / POINTS));
-        cloud_set(&points, i, 1, 0.5 + 0.45 * sin(6.283185307179586 * i / POINTS));
-    }
+    cloud points = circle(POINTS);
     sap_tree* tree = NULL;
     CHECK_STATUS(build(shared(), &points, &(sap_tree_options){.leaf_size = 8}, &tree), SAP_OK);
     try_grid(tree, &points, SIZE, SIZE, 1, 0);
@@ -322,11 +374,7 @@ TEST(the_middle_of_a_circle) {
     if (!shared()) SKIP(no_gl);
     enum { POINTS = 400000, SIZE = 5 };
     static const int32_t leaf_sizes[] = {8, 1024};
-    cloud points = cloud_make(POINTS, 2, 32, 0);
-    for (int i = 0; i < POINTS; i++) {
-        cloud_set(&points, i, 0, 0.5 + 0.45 * cos(6.283185307179586 * i / POINTS));
-        cloud_set(&points, i, 1, 0.5 + 0.45 * sin(6.283185307179586 * i / POINTS));
-    }
+    cloud points = circle(POINTS);
     const sap_grid grid = {SIZE, SIZE, {0.5 - 3e-7, 0.5 - 3e-7, 0}, {12e-8, 0, 0}, {0, 12e-8, 0}};
     cloud queries = places_of(&grid, 2);
     for (int i = 0; i < 2; i++) {

@@ -192,10 +192,10 @@ typedef struct sap_cluster_tree sap_cluster_tree;
  * Exact medians in the total order (coordinates, id) are found by histograms of key bits, added up over all ranks, all
  * nodes of a level together (the counting that PANDA samples: Patwary et al. 2016, made exact); then all points are
  * moved at once, and each rank builds its part. O(n/P log n) time; ceil(log2 P) levels (5 more where P is no power of two)
- * of at most 5 reductions for each key of 32 bits; one exchange of points. Memory beside that of sap_tree_build over the
- * points that a rank holds, ids included: up to 44 bytes a 3-D point, 60 if P is no power of two, 72 if ids do not ascend
- * from rank to rank; on a GPU about 36 bytes of its memory, which the device keeps. docs/scale.md says what thousands of
- * ranks take.
+ * of at most 5 reductions for each key of 32 bits; one exchange of points, between two GPUs in up to four parts. Memory
+ * beside that of sap_tree_build over the points that a rank holds, ids included: up to 44 bytes a 3-D point, 60 if P is no
+ * power of two, 72 if ids do not ascend from rank to rank; on a GPU about as much of its memory, which the device keeps.
+ * docs/scale.md says what thousands of ranks take.
  *
  * Options: medians only, open axes, no drop_duplicates: SAP_ERROR_UNSUPPORTED, as on devices that are neither CPUs nor
  * CUDA. A rank may give and hold up to 2^31-1 points, all together 2^40. Errors: as sap_tree_build; the engine's.

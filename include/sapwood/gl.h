@@ -112,9 +112,9 @@ typedef struct sap_gl_frame_textures {
 
 /**
  * Makes a frame of so many pixels. Only k (1 to 8; 0: the points within the radius are counted), radius and walk
- * of the search are used. The frame must be freed before its tree. 32 bytes of GPU memory a pixel and 32 more for two
- * neighbours. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders keep), SAP_ERROR_RANGE
- * (larger than a texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * of the search are used. The frame must be freed before its tree. 32 bytes of GPU memory a pixel, up to 10 more for
+ * one neighbour, and 32 more for two. Errors: SAP_ERROR_ARGUMENT, SAP_ERROR_UNSUPPORTED (more neighbours than shaders
+ * keep), SAP_ERROR_RANGE (larger than a texture), SAP_ERROR_MEMORY, SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int32_t height, const sap_search* search,
                                        sap_gl_frame** frame);

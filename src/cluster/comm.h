@@ -27,8 +27,8 @@ sap_status sap_comm_exchange(sap_comm* comm, const sap_device* device, const voi
 sap_status sap_comm_reduce(sap_comm* comm, const sap_device* device, sap_reduction how, uint64_t* values,
                            int64_t count);
 
-// An exchange of buffers in the memory of the device: by the engine if it can, in a stream in which they are ready, else
-// through the host.
+// An exchange of buffers in the memory of the device: by the engine if it can, in a stream in which they are ready or once the caller
+// has waited for another one, else through the host.
 sap_status sap_comm_exchange_there(sap_comm* comm, sap_device* device, void* stream, const void* send,
                                    const int64_t* send_bytes, void* receive, const int64_t* receive_bytes);
 

@@ -139,7 +139,9 @@ static sap_status exchange(void* state, const void* send, const int64_t* send_by
             status = there->copy(to, (const unsigned char*)from->send + at, (size_t)receive_bytes[r], stream);
         to += receive_bytes[r];
     }
-    if (there && status == SAP_OK) status = there->wait(stream);
+    // Also after a failure: copies that have begun read what others give back once all have met.
+    const sap_status waited = there ? there->wait(stream) : SAP_OK;
+    if (status == SAP_OK) status = waited;
     const sap_status met = meet(m, false);
     return status == SAP_OK ? met : status;
 }

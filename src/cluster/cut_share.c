@@ -283,6 +283,6 @@ sap_status sap_cut_share_divide(sap_cut_level* l) {
         search->gone += search->take; // beside those that were counted before the median
         for (int side = 0; side < 2; side++) l->names[2 * i + side] = (uint16_t)search->half[side]->name;
     }
-    ops_of(l)->divide(l->cut->share, l->count, l->node, l->names);
-    return SAP_OK; // if not, what is asked of the share next says so
+    (void)ops_of(l)->divide(l->cut->share, l->count, l->node, l->names); // what is asked of the share next says it, too
+    return SAP_OK;
 }

@@ -99,7 +99,8 @@ typedef struct sap_cluster_ops {
     // call left, of which so many are in question by now; else an enum sap_share_looked.
     sap_status (*count)(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
                         uint32_t* histogram);
-    // Gives the points below the left and the right half of node i the labels names[2 * i] and [2 * i + 1].
+    // Notes that points below the left and the right half of node i have the labels names[2 * i] and [2 * i + 1]. They get them
+    // when `boxes` or `pack` is called, until which nothing is counted.
     sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names);
     // Makes room for what comes from other ranks, marks what goes to them, and packs it, or begins to pack the first of its
     // parts.

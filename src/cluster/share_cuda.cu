@@ -93,7 +93,7 @@ template <typename real> static void find_boxes(sap_share* s, bool one, int32_t 
 
 extern "C" sap_status sap_share_boxes_cuda(sap_share* s, int32_t nodes, uint64_t* boxes) {
     share_divide_rows(s);
-    if (!s->rows.count)
+    if (s->call.status != SAP_OK || !s->rows.count)
         memset(boxes, 255, (size_t)nodes * 2 * (size_t)s->rows.dims * sizeof *boxes);
     else if (!s->labels)
         memcpy(boxes, s->root, (size_t)nodes * 2 * (size_t)s->rows.dims * sizeof *boxes);

@@ -1,7 +1,8 @@
 // CUDA GPUs for the rooms: memory, copies and launches, each through a table that tests can replace.
 //
 // A room's function opens a sap_cuda_call, takes memory and brings arrays in and out through it, launches kernels, and
-// closes it. Everything happens in the device's one stream, so scratch memory can go from call to call without waiting.
+// closes it. Everything happens in the device's one stream, so scratch memory can go from call to call without waiting; only
+// messages between GPUs have a stream beside it, and the host waits for both before such memory goes on.
 // A call returns before the GPU is done only if the device works in the caller's stream and every array that the call
 // was given lies on the device.
 //

@@ -39,7 +39,8 @@ static bool refuse_capture(sap_cuda_call* call, const char* why) {
     return call->captured;
 }
 
-// ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream.
+// ---- Scratch memory. Blocks stay with the device; all use of them is in its one stream, or ends before
+// they are given back (messages between GPUs).
 
 // A spin lock: while it is held, nothing waits for the stream and no function of the caller runs.
 static void lock(sap_cuda* cuda) {

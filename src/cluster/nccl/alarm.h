@@ -46,7 +46,7 @@ bool sap_alarm_is_raised(const sap_alarm* alarm);
 // What ends this rank's next call: the status of the first that failed, unless it did so after it had done that call itself,
 // as all others then will. SAP_OK: nothing does.
 sap_status sap_alarm_status(const sap_alarm* alarm);
-// A rank of this machine that has closed its handle or died, or -1.
+// A rank of this machine that closes its handle, has closed it or died, or -1.
 int32_t sap_alarm_gone(const sap_alarm* alarm);
 
 #endif

@@ -1,17 +1,13 @@
 // Tiles of pixels of a grid whose nearest points one walk finds together: a node or a point that is read serves all of
 // them. Text for GLSL ES 3.00; part of nearest.glsl, for one neighbour on balanced trees. Ids are floats here, which
-// select more cheaply: a tree has 2^24 points at most.
-//
-// Loops test at their end, since each has something to do in its first round.
+// select more cheaply: they are below 2^24. Loops test at their end; rounds that have nothing to do change nothing.
 //
 // SAP_TILES   1: this pass finds the nearest points of a tile; 2: this one gives each pixel its own
 
-// Pixels of a tile: as nearest/grid/walk_gl.c has them. A vector holds a row.
-const int TILE_WIDE = 4;
-const int TILE_HIGH = 2;
+// A tile has 4 x 2 pixels, as nearest/grid/walk_gl.c has it: a vector holds a row.
 
 #if SAP_TILES == 1
-// Ids and squared distances of a row, then of the next. Ids below 0: the tile's walk has not ended.
+// Ids and squared distances of a row, then of the next. -1 - id: the tile's walk has not ended.
 SAP_OUT(1, out_distance0)
 SAP_OUT(2, out_place1)
 SAP_OUT(3, out_distance1)
@@ -100,8 +96,8 @@ float row_tied(row pixels, vec4 bound2) {
 }
 
 void tile(ivec2 here) {
-    ivec2 first = here * ivec2(TILE_WIDE, TILE_HIGH);
-    ivec2 middle_pixel = min(first + ivec2(TILE_WIDE / 2, TILE_HIGH / 2), size - 1);
+    ivec2 first = here * ivec2(4, 2);
+    ivec2 middle_pixel = min(first + ivec2(2, 1), size - 1);
     sap_point middle = query_at(middle_pixel);
     uvec4 hint = texelFetch(hints, middle_pixel >> LARGE, 0);
     row top = row_at(first, 0.0), bottom = row_at(min(first + ivec2(0, 1), size - 1), 0.0);
@@ -110,7 +106,7 @@ void tile(ivec2 here) {
     float far = hinted_far(hint, middle_pixel, LARGE) + radius;
     float far2 = far < 1e18 ? min(far * far * 1.0001 + 1e-30, limit2) : limit2;
     top.distance2 = bottom.distance2 = vec4(far2);
-    float reach = radius + far;
+    float reach = (radius + far) * 1.0001 + 1e-18;
     uint node = hint.x, pending = 0u;
     int left = leaves;
     bool going, tied = false;
@@ -159,9 +155,9 @@ void tile(ivec2 here) {
                 going = going && float(sap_smallest_id(node)) < max(row_tied(top, above), row_tied(bottom, below));
         } while (pending != 0u && !going);
     } while (going && left > 0);
-    SAP_PUT(out_place, floatBitsToUint(going ? vec4(-1.0) : top.id));
+    SAP_PUT(out_place, floatBitsToUint(going ? -1.0 - top.id : top.id));
     SAP_PUT(out_distance0, floatBitsToUint(top.distance2));
-    SAP_PUT(out_place1, floatBitsToUint(going ? vec4(-1.0) : bottom.id));
+    SAP_PUT(out_place1, floatBitsToUint(going ? -1.0 - bottom.id : bottom.id));
     SAP_PUT(out_distance1, floatBitsToUint(bottom.distance2));
 }
 #else
@@ -175,16 +171,19 @@ uint of_column(uvec4 values, int column) {
     return (column & 1) == 1 ? pair.y : pair.x;
 }
 
-// The texel of a pixel's walk, which begins if its tile's has not ended.
+// The texel of a pixel's walk. If its tile's has not ended, it begins with what that has found.
 void tile(ivec2 pixel) {
-    ivec2 tile = ivec2(pixel.x >> 2, pixel.y >> 1);
+    ivec2 at = ivec2(pixel.x >> 2, pixel.y >> 1);
     int column = pixel.x & 3;
     bool is_lower = (pixel.y & 1) == 1;
-    uvec4 ids = is_lower ? texelFetch(ids1, tile, 0) : texelFetch(ids0, tile, 0);
-    uvec4 distances = is_lower ? texelFetch(distances1, tile, 0) : texelFetch(distances0, tile, 0);
+    uvec4 ids = is_lower ? texelFetch(ids1, at, 0) : texelFetch(ids0, at, 0);
+    uvec4 distances = is_lower ? texelFetch(distances1, at, 0) : texelFetch(distances0, at, 0);
     float id = uintBitsToFloat(of_column(ids, column));
-    bool begins = id < 0.0;
-    SAP_PUT(out_place, uvec4(begins ? SAP_ROOT : 0u, 0u, begins || id > 1e9 ? uint(SAP_NO_ID) : uint(id),
-                             begins ? sap_bits_of_float(limit2) : of_column(distances, column)));
+    uint begins = 0u;
+    if (id < 0.0) {
+        begins = texelFetch(hints, pixel >> LARGE, 0).x;
+        id = -1.0 - id;
+    }
+    SAP_PUT(out_place, uvec4(begins, 0u, id > 1e9 ? uint(SAP_NO_ID) : uint(id), of_column(distances, column)));
 }
 #endif

@@ -15,9 +15,9 @@ enum {
     LEFT_BLOCK = 32, // pixels on a side of a block in which one pass looks for walks that have not ended
     TILE_WIDE = 4,   // pixels of a tile, all of which one walk serves: as nearest/grid/tiles.h has them
     TILE_HIGH = 2,
-    TILE_LEAVES = 32,      // fewer leaves a pass are for walks of pixels, which need not begin anew in the next
-    TILE_POINTS = 1 << 24, // of a tree at most, whose ids are floats in tiles
-    HINT_LEAVES = 256      // leaves of the walk for a hint: what it has found by then is a bound as well
+    TILE_LEAVES = 32,   // fewer leaves a pass are for walks of pixels, which go on in the next
+    TILE_IDS = 1 << 24, // there may be: they are floats in tiles
+    HINT_LEAVES = 256   // leaves of the walk for a hint: what it has found by then is a bound as well
 };
 
 // How many large blocks, or small ones, are beside one another on a side of so many pixels.
@@ -221,10 +221,10 @@ static void find_hints(sap_gl_call* call, const sap_gl_frame* frame) {
 }
 
 // Whether the nearest points of a tile's pixels are found together. Tiles want a leaf with a point.
-static bool has_tiles(const sap_gl_call* call, const sap_gl_frame* frame, int32_t leaves) {
+static bool has_tiles(const sap_gl_frame* frame, int32_t leaves) {
     const sap_tree_shape* s = &frame->tree->shape;
     return frame->hints[0] && frame->capacity == 1 && !frame->stack && s->kind == SAP_TREE_BALANCED && s->count > 0 &&
-           s->count <= TILE_POINTS && leaves >= TILE_LEAVES && call->gl->most_targets >= SAP_GL_TILE_TEXTURES;
+           s->source_count <= TILE_IDS && (leaves >= TILE_LEAVES || leaves >= s->leaves);
 }
 
 static void find_tiles(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
@@ -246,7 +246,7 @@ void sap_gl_walk_pass(sap_gl_call* call, sap_gl_frame* frame, int32_t leaves) {
     static const char* const lists[SAP_GL_FRAME_LISTS] = {"list0", "list1", "list2", "list3"};
     static const char* const tiles[SAP_GL_TILE_TEXTURES] = {"ids0", "distances0", "ids1", "distances1"};
     sap_gl_pass pass;
-    if (!frame->begun) frame->tiled = has_tiles(call, frame, leaves);
+    if (!frame->begun) frame->tiled = has_tiles(frame, leaves);
     if (!frame->begun && frame->hints[0]) find_hints(call, frame);
     if (!frame->begun && frame->tiled) find_tiles(call, frame, leaves);
     int inputs = prepare(call, frame, frame->begun ? STEP_RESUME : STEP_BEGIN, leaves, &pass);

@@ -131,7 +131,7 @@ template <typename real> struct top_stage {
     bool together;         // all blocks run at once
     unsigned int share, rest; // of all grains, a block's, and how many of the first blocks have one more
     float roots;              // for a rank
-    bool packed;              // rows lie without gaps, from a multiple of 16 bytes on
+    bool packed;              // rows lie without gaps, from where one load brings four numbers
     real most;                // the greatest coordinate that a tree takes
 };
 
