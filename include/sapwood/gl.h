@@ -121,9 +121,11 @@ SAP_API sap_status sap_gl_frame_create(const sap_tree* tree, int32_t width, int3
 /** Starts again with the places of a grid, which must have the frame's size. Errors: as sap_gl_frame_create. */
 SAP_API sap_status sap_gl_frame_begin(sap_gl_frame* frame, sap_grid grid);
 /**
- * Lets every walk look at `leaves` more leaves. *done, unless NULL, becomes whether all walks have ended; the call
- * waits to find out. If `leaves` takes several passes, since some drivers limit loops, the call waits for each pass but
- * the last. Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun), SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
+ * Lets every walk look at `leaves` more leaves; where one neighbour is sought, neighbouring pixels may share those of
+ * the first step. Answers are the same bits in however many steps, once all walks have ended. *done, unless NULL,
+ * becomes whether they have; the call waits to find out. If `leaves` takes several passes, since some drivers limit
+ * loops, the call waits for each pass but the last. Errors: SAP_ERROR_ARGUMENT (leaves < 1, nothing begun),
+ * SAP_ERROR_DEVICE_MEMORY, SAP_ERROR_DEVICE_LOST.
  */
 SAP_API sap_status sap_gl_frame_step(sap_gl_frame* frame, int32_t leaves, bool* done);
 /** Names the textures of the last step. Errors: SAP_ERROR_ARGUMENT (a NULL, nothing begun). */
