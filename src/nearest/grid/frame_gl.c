@@ -48,7 +48,7 @@ sap_status sap_frame_step_gl(sap_gl_frame* frame, int32_t leaves, bool* done) {
         bool whole = leaves >= all; // a walk scans no leaf twice
         if (whole) leaves = all;
         left = true;
-        // Most walks end in the first of several passes. Those of tiles that do not begin anew as walks of pixels.
+        // Most walks end in the first of several passes. Where those of tiles do not, walks of pixels have all leaves.
         while (leaves > most && left && call.status == SAP_OK) {
             const bool begins = !frame->begun;
             sap_gl_walk_pass(&call, frame, most);
