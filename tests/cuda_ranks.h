@@ -153,10 +153,12 @@ static inline bool open_devices(rank_thread* r) {
     options.ordinal = rank % r->s->gpus;
     if (there) options.stream = cuda_tools_stream();
     CHECK_STATUS(cuda_tools_open(&options, &r->gpu), SAP_OK);
+    cuda_tools_watch_scratch(r->gpu);
     return there;
 }
 
 static inline void close_devices(rank_thread* r) {
+    cuda_tools_watch_scratch(NULL);
     sap_device_close(r->gpu);
     sap_device_close(r->cpu);
     CHECK_EQUAL(r->w.blocks, 0);
@@ -210,6 +212,7 @@ static inline void run_scene(const scene* s, void* (*work)(void*)) {
         CHECK(!pthread_create(&ranks[r].thread, NULL, work, &ranks[r]));
     }
     for (int32_t r = 0; r < s->ranks; r++) pthread_join(ranks[r].thread, NULL);
+    CHECK_EQUAL(cuda_tools.given_early, 0);
     close_ranks(s->ranks, comms);
 }
 

@@ -6,12 +6,12 @@ extern "C" {
 #include "processors/processors.h"
 }
 
-cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false};
+cuda_tools_state cuda_tools = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false, 0};
 
 static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
 
 void cuda_tools_reset(void) {
-    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false};
+    cuda_tools_state none = {{0}, 0, 0, 0, 0, 0, false, CUDA_TOOLS_NO_MEMORY, false, INT_MAX, false, false, false, 0};
     none.blocks = cuda_tools.blocks;
     none.objects = cuda_tools.objects;
     cuda_tools = none;
@@ -40,6 +40,38 @@ static cudaError_t meet(cuda_tools_kind kind) {
     return number(s->error);
 }
 
+// Host memory that copies read which may still be on their way, as far as the thread knows.
+enum { MOST_READ = 256 };
+static thread_local struct {
+    const sap_device* device;
+    int count;
+    const unsigned char* from[MOST_READ];
+} reading;
+
+static bool lies_idle(const unsigned char* memory) {
+    for (int i = 0; i < SAP_SCRATCH_BLOCKS; i++) {
+        const sap_scratch* idle = &reading.device->idle[i];
+        if (idle->memory && memory >= idle->memory && memory < idle->memory + idle->bytes) return true;
+    }
+    return false;
+}
+
+static void look_at_sources(void) {
+    for (int i = 0; i < reading.count; i++)
+        if (lies_idle(reading.from[i])) __atomic_add_fetch(&cuda_tools.given_early, 1, __ATOMIC_RELAXED);
+}
+
+static void note_source(const void* from) {
+    int ordinal = 0;
+    if (!reading.device || gpu->on_device(from, &ordinal) != cudaSuccess || ordinal != SAP_CUDA_PAGEABLE) return;
+    if (reading.count < MOST_READ) reading.from[reading.count++] = (const unsigned char*)from;
+}
+
+void cuda_tools_watch_scratch(sap_device* device) {
+    reading.device = device;
+    reading.count = 0;
+}
+
 static void count(int64_t* what, bool good, int change) {
     if (good) __atomic_add_fetch(what, change, __ATOMIC_RELAXED);
 }
@@ -66,6 +98,8 @@ static cudaError_t destroy_stream(cudaStream_t stream) {
 
 static cudaError_t wait_for(cudaStream_t stream) {
     cudaError_t error = meet(CUDA_TOOLS_WAIT), real = gpu->wait(stream);
+    look_at_sources();
+    reading.count = 0;
     return error == cudaSuccess ? real : error;
 }
 
@@ -106,6 +140,7 @@ static cudaError_t release(void* memory, cudaStream_t stream) {
 static cudaError_t copy(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t rows,
                         cudaStream_t stream) {
     cudaError_t error = meet(CUDA_TOOLS_COPY);
+    if (error == cudaSuccess) note_source(from);
     return error == cudaSuccess ? gpu->copy(to, to_pitch, from, from_pitch, width, rows, stream) : error;
 }
 
@@ -159,6 +194,7 @@ static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, 
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together) {
     cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
+    look_at_sources();
     if (cuda_tools.launches_nothing) return error;
     return error == cudaSuccess ? gpu->launch(kernel, blocks, threads, arguments, shared, stream, together) : error;
 }

@@ -46,6 +46,7 @@ typedef struct cuda_tools_state {
     bool pretends_capture; // streams say that they are being captured, but do the work at once
     bool has_no_room;      // not one block of a kernel fits on a multiprocessor
     bool launches_nothing; // though launches succeed
+    int64_t given_early;   // see cuda_tools_watch_scratch
 } cuda_tools_state;
 
 extern cuda_tools_state cuda_tools;
@@ -59,6 +60,9 @@ enum { CUDA_TOOLS_CHUNK = 16 << 10 };
 sap_status cuda_tools_open(const sap_device_options* options, sap_device** device);
 // A call that takes so many blocks of scratch memory.
 sap_status cuda_tools_take(sap_device* device, int blocks);
+// From now on, of this thread's copies to the device from its scratch memory on the host, counts those for which the thread has not
+// waited when this memory goes back. NULL: of none.
+void cuda_tools_watch_scratch(sap_device* device);
 // GPU memory, in a stream that is the caller's own. These wait.
 void* cuda_tools_allocate(size_t bytes);
 void cuda_tools_release(void* memory);

@@ -725,12 +725,11 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
     const size_t room = stretches ? SAP_CUT_MOST_STRETCHES * (size_t)MOST_BINS : 0;
     const size_t counts = sap_align((numbers + room) * sizeof(uint64_t));
     const size_t more = cut->share ? sap_cut_share_bytes(comm->size) : 0;
-    sap_scratch scratch = {NULL, 0};
-    if (!sap_scratch_take(device, 2 * rows + 2 * searches + kept + counts + more, &scratch))
+    if (!sap_scratch_take(device, 2 * rows + 2 * searches + kept + counts + more, &cut->levels))
         status = sap_fail(device, SAP_ERROR_MEMORY, "no memory to divide %lld points", (long long)cut->given);
     status = sap_comm_agree(comm, device, status, NULL, 0);
     if (status == SAP_OK) {
-        unsigned char* at = scratch.memory;
+        unsigned char* at = cut->levels.memory;
         level l = {.comm = comm, .device = device, .cut = cut, .tied = (int32_t*)(void*)at};
         l.moved = (int32_t*)(void*)(at + rows);
         search* both[2] = {(search*)(void*)(at + 2 * rows), (search*)(void*)(at + 2 * rows + searches)};
@@ -741,7 +740,7 @@ sap_status sap_cut_find(sap_comm* comm, sap_device* device, sap_cut* cut) {
         if (cut->share) sap_cut_share_open(&l, at + kept + counts);
         status = find_pieces(&l, both);
     }
-    sap_scratch_give(device, &scratch);
+    if (!cut->share) sap_scratch_give(device, &cut->levels);
     return status;
 }
 
@@ -764,4 +763,5 @@ sap_status sap_cut_open(sap_device* device, const sap_comm* comm, sap_cut* cut) 
 void sap_cut_close(sap_device* device, sap_cut* cut) {
     sap_scratch_give(device, &cut->points);
     sap_scratch_give(device, &cut->nodes);
+    sap_scratch_give(device, &cut->levels);
 }

@@ -54,6 +54,7 @@ typedef struct sap_cut {
     int32_t piece_count, plane_count;
     int32_t most_pieces;
     sap_scratch points, nodes; // hold the arrays
+    sap_scratch levels;        // what a level takes: the device may still read it after the cut
 } sap_cut;
 
 // Finds the cut. order[given] holds the rows to be divided, ascending, unless these are all of them; count is known.

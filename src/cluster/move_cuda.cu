@@ -321,19 +321,20 @@ static void list_rooms(const sap_share* s, const sap_share_move* m, pack_room* r
     }
 }
 
-static void copy_rooms(sap_share* s, const sap_share_move* m) {
+// Copies these to the GPU, and behind them the places of pieces by labels, which it returns.
+static int32_t* copy_rooms(sap_share* s, const sap_share_move* m) {
     sap_cuda_call* call = &s->call;
-    const size_t bytes = (size_t)m->pieces * sizeof(pack_room);
-    sap_scratch here = {NULL, 0};
+    const size_t rooms = (size_t)m->pieces * sizeof(pack_room), places = (size_t)m->pieces * sizeof *m->place;
+    const size_t bytes = rooms + places;
     s->rooms = sap_cuda_take(call, bytes);
-    if (call->status == SAP_OK && !sap_scratch_take(call->device, bytes, &here))
+    if (call->status == SAP_OK && !sap_scratch_take(call->device, bytes, &s->rooms_here))
         call->status =
             sap_fail(call->device, SAP_ERROR_MEMORY, "no memory to move points to %d subtrees", (int)m->pieces);
-    if (call->status == SAP_OK) {
-        list_rooms(s, m, (pack_room*)(void*)here.memory);
-        sap_cuda_copy(call, s->rooms, here.memory, bytes);
-    }
-    sap_scratch_give(call->device, &here);
+    if (call->status != SAP_OK) return NULL;
+    list_rooms(s, m, (pack_room*)(void*)s->rooms_here.memory);
+    memcpy(s->rooms_here.memory + rooms, m->place, places);
+    sap_cuda_copy(call, s->rooms, s->rooms_here.memory, bytes);
+    return (int32_t*)(void*)((unsigned char*)s->rooms + rooms);
 }
 
 // The first chunk of a part.
@@ -365,12 +366,9 @@ static void find_ends(sap_share* s, sap_share_move* m) {
 static void pack_all(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
     const int64_t step = is_marked(m) ? s->marks.bytes / (int64_t)sizeof(long long) : s->marks.chunks;
-    const size_t places = (size_t)m->pieces * sizeof *m->place;
-    int32_t* place = (int32_t*)sap_cuda_take(call, places);
     s->marked = (unsigned char*)sap_cuda_take(call, (size_t)(m->pieces * step) * sizeof(long long));
     m->send_marks = s->marked;
-    sap_cuda_copy(call, place, m->place, places);
-    copy_rooms(s, m);
+    const int32_t* place = copy_rooms(s, m);
     if (call->status != SAP_OK) return;
     if (is_marked(m)) {
         SHARE_BY_REAL(s, launch_marks, s, m, place);

@@ -100,7 +100,8 @@ typedef struct sap_cluster_ops {
     sap_status (*count)(sap_share* share, int32_t nodes, const sap_share_node* node, int32_t bins, int64_t listed,
                         uint32_t* histogram);
     // Notes that points below the left and the right half of node i have the labels names[2 * i] and [2 * i + 1]. They get them
-    // when `boxes` or `pack` is called, until which nothing is counted.
+    // when `boxes` or `pack` is called, until which nothing is counted. Both arrays stay as they are until then, and in memory
+    // until the share is closed.
     sap_status (*divide)(sap_share* share, int32_t nodes, const sap_share_node* node, const uint16_t* names);
     // Makes room for what comes from other ranks, marks what goes to them, and packs it, or begins to pack the first of its
     // parts.

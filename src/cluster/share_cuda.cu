@@ -180,6 +180,7 @@ extern "C" void sap_share_close_cuda(sap_share* share) {
     sap_device* device = share->call.device;
     sap_scratch own = share->own;
     (void)sap_cuda_end(&share->call, SAP_OK);
+    sap_scratch_give(device, &share->rooms_here);
     sap_scratch_give(device, &own);
 }
 

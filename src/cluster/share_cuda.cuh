@@ -36,7 +36,8 @@ struct sap_share {
     unsigned char* marked;           // [pieces][marks.bytes]
     unsigned char* in_marked;        // those of all ranks for the pieces of this one
     bool stays_late;                 // points that stay are packed when the others have come
-    void* rooms;                     // where the points of each piece go
+    void* rooms;                     // where the points of each piece go, and the pieces by labels …
+    sap_scratch rooms_here;          // … on the host, from where it may still be on its way
     void *out_coords, *out_ids;      // what other ranks get
     void *held_coords, *held_ids;    // what this rank holds, piece by piece; ids of its own points, or all
     void *in_coords, *in_ids;        // what comes, if it has to be put in order
