@@ -198,6 +198,7 @@ static __device__ __forceinline__ long long pack_place(long long* counts, int64_
         if (piece == now) place = at + __popc(alike & sap_lanes_below());
         waiting &= ~alike;
     }
+    __syncwarp(); // the next to read a count may be another lane
     return place;
 }
 
