@@ -162,15 +162,15 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
         long long at[PACK_ROUNDS];
 #pragma unroll
         for (int i = 0; i < PACK_ROUNDS; i++) {
+            unsigned int own_bits = 0;
             piece[i] = -1;
-            at[i] = 0;
             for (int p = some.first_piece; p < some.end_piece; p++) {
                 const unsigned int alike = __shfl_sync(SAP_ALL_LANES, bits[i], p);
-                const long long begin = __shfl_sync(SAP_ALL_LANES, place, p);
                 const bool is_own = alike >> lane & 1;
                 piece[i] = is_own ? p : piece[i];
-                at[i] = is_own ? begin + __popc(alike & sap_lanes_below()) : at[i];
+                own_bits = is_own ? alike : own_bits;
             }
+            at[i] = __shfl_sync(SAP_ALL_LANES, place, max(piece[i], 0)) + __popc(own_bits & sap_lanes_below());
             place += __popc(bits[i]);
             if (merges && piece[i] >= 0)
                 at[i] += from + share_below(others.ids, from, to, v.ids[first + i * SAP_WARP + lane], others.are_first);
