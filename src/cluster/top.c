@@ -147,18 +147,20 @@ static uint64_t word_of(double x) {
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-static void write_words(const sap_cluster_tree* tree, const sap_cut* cut, uint64_t* words) {
+static sap_status write_words(const sap_cluster_tree* tree, const sap_cut* cut, uint64_t* words) {
     const int64_t each = 2 * (int64_t)tree->dims;
     memset(words, 255, (size_t)(cut->piece_count * each) * sizeof *words);
     for (int32_t i = 0, mine = 0; i < cut->piece_count; i++) {
         sap_tree_info info;
         if (cut->pieces[i].owner != tree->comm->rank) continue;
-        if (sap_tree_describe(tree->pieces[mine++].tree, &info) != SAP_OK || !info.count) continue;
-        for (int32_t a = 0; a < tree->dims; a++) {
+        const sap_status status = sap_tree_describe(tree->pieces[mine++].tree, &info); // which asks the device
+        if (status != SAP_OK) return status;
+        for (int32_t a = 0; a < tree->dims && info.count; a++) {
             words[i * each + a] = word_of(info.lower[a]);
             words[i * each + tree->dims + a] = ~word_of(info.upper[a]);
         }
     }
+    return SAP_OK;
 }
 
 static void read_words(const sap_cluster_top* top, const uint64_t* words, int32_t subtree, double* box) {
@@ -244,10 +246,10 @@ sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut) {
     sap_status status = allocate(tree, cut);
     if (status == SAP_OK && !sap_scratch_take(tree->device, bytes, &scratch))
         status = sap_fail(tree->device, SAP_ERROR_MEMORY, "no memory for the boxes of %d subtrees", (int)top->count);
+    uint64_t* words = (uint64_t*)(void*)scratch.memory;
+    if (status == SAP_OK) status = write_words(tree, cut, words);
     status = sap_comm_agree(tree->comm, tree->device, status, NULL, 0);
     if (status == SAP_OK) {
-        uint64_t* words = (uint64_t*)(void*)scratch.memory;
-        write_words(tree, cut, words);
         status = sap_comm_reduce(tree->comm, tree->device, SAP_REDUCE_MIN, words,
                                  (int64_t)cut->piece_count * 2 * tree->dims);
         for (int32_t i = 0; i < top->leaves && status == SAP_OK; i++)
