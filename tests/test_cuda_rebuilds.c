@@ -177,9 +177,12 @@ static void held_free(held* h) {
     free(h->ids);
 }
 
-static sap_status rebuild(sap_cluster_tree* tree, const held* h) {
-    return sap_cluster_rebuild(tree, (sap_points){h->points.coords, h->points.count, h->points.dims, 0}, h->ids);
+static sap_status rebuild_with(sap_cluster_tree* tree, const held* h, bool ids) {
+    const sap_points points = {h->points.coords, h->points.count, h->points.dims, 0};
+    return sap_cluster_rebuild(tree, points, ids ? h->ids : NULL);
 }
+
+static sap_status rebuild(sap_cluster_tree* tree, const held* h) { return rebuild_with(tree, h, true); }
 
 // Ids ascend, but where `chance` says that those of every second rank fall; `with_ids`: each belongs to two points.
 static void* rebuild_moved(void* argument) {
@@ -286,12 +289,14 @@ TEST(rebuilds_take_the_memory_that_is_there) {
 
 // ---- Failures
 
-enum { FEW = 60, MORE = 900 }; // points of a rank; the latter need memory that is not there yet
+// Points of a rank; the latter need memory that is not there yet, and have a chunk of marks for each part.
+enum { FEW = 60, MORE = 2100 };
 
 typedef struct failing {
     pthread_barrier_t together;
     int64_t host_from; // request for host memory of rank 1 that is refused; 0: none
-    int64_t fail_at;   // of GPU memory
+    int64_t fail_at;   // call on a GPU
+    bool with_ids;
     sap_status statuses[FEW_RANKS];
 } failing;
 
@@ -314,7 +319,7 @@ static void fail_between(rank_thread* r, sap_cluster_tree* tree, const held* mor
     if (!rank) cuda_tools.fail_at = f->fail_at;
     if (f->host_from && rank == 1) r->w.fail_from = r->w.requests + f->host_from;
     pthread_barrier_wait(&f->together);
-    f->statuses[rank] = rebuild(tree, more);
+    f->statuses[rank] = rebuild_with(tree, more, f->with_ids);
     pthread_barrier_wait(&f->together);
     if (!rank) cuda_tools.fail_at = 0;
     r->w.fail_from = 0;
@@ -328,13 +333,14 @@ static void* fail_to_rebuild(void* argument) {
     open_devices(r);
     held first = given_by(rank, FEW, 1), second = given_by(rank, FEW, 9), more = given_by(rank, MORE, 17);
     sap_cluster_tree *expected = NULL, *tree = NULL;
-    if (CHECK_STATUS(build(r, r->cpu, &second.points, second.ids, &expected), SAP_OK) &&
-        CHECK_STATUS(build(r, r->gpu, &first.points, first.ids, &tree), SAP_OK)) {
-        CHECK_STATUS(rebuild(tree, &second), SAP_OK);
+    if (CHECK_STATUS(build(r, r->cpu, &second.points, f->with_ids ? second.ids : NULL, &expected), SAP_OK) &&
+        CHECK_STATUS(build(r, r->gpu, &first.points, f->with_ids ? first.ids : NULL, &tree), SAP_OK)) {
+        CHECK_STATUS(rebuild_with(tree, &second, f->with_ids), SAP_OK);
         fail_between(r, tree, &more);
-        if (f->statuses[rank] != SAP_OK) compare_pieces(expected, tree);
-        CHECK_STATUS(rebuild(expected, &more), SAP_OK);
-        CHECK_STATUS(rebuild(tree, &more), SAP_OK);
+        const bool failed = f->statuses[rank] != SAP_OK;
+        if (failed) compare_pieces(expected, tree);
+        CHECK_STATUS(rebuild_with(expected, &more, f->with_ids), SAP_OK);
+        if (failed) CHECK_STATUS(rebuild_with(tree, &more, f->with_ids), SAP_OK);
         compare_pieces(expected, tree);
     }
     held_free(&second);
@@ -344,15 +350,24 @@ static void* fail_to_rebuild(void* argument) {
 }
 
 // Whether something failed; then all ranks say the same.
-static bool run_with_failure(failing* f, int gpus, sap_status wanted) {
-    const scene s = {.gpus = gpus, .ranks = FEW_RANKS, .user = f};
-    pthread_barrier_init(&f->together, NULL, FEW_RANKS);
+static bool run_with_failure(failing* f, int gpus, int32_t ranks, sap_status wanted) {
+    const scene s = {.gpus = gpus, .ranks = ranks, .user = f};
+    pthread_barrier_init(&f->together, NULL, (unsigned)ranks);
     run_scene(&s, fail_to_rebuild);
     pthread_barrier_destroy(&f->together);
     const bool failed = f->statuses[0] != SAP_OK;
-    for (int32_t r = 0; r < FEW_RANKS; r++) CHECK_STATUS(f->statuses[r], failed ? wanted : SAP_OK);
+    for (int32_t r = 0; r < ranks; r++) CHECK_STATUS(f->statuses[r], failed ? wanted : SAP_OK);
     CHECK_EQUAL(cuda_tools.blocks, 0);
     return failed;
+}
+
+// A call of a kind is to fail. Where memory is refused once, it is refused again: to a second attempt, once idle memory was
+// freed, too.
+static void prepare_failure(cuda_tools_kind kind) {
+    cuda_tools_reset();
+    cuda_tools.fail_kinds = 1u << kind;
+    cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
+    cuda_tools.fail_on = kind == CUDA_TOOLS_ALLOCATE;
 }
 
 TEST(a_failed_rebuild_leaves_the_tree) {
@@ -364,18 +379,44 @@ TEST(a_failed_rebuild_leaves_the_tree) {
         const int64_t least = host && FEW_RANKS == 2 ? 0 : 3;
         bool failed = true;
         for (int64_t n = 1; failed && n < 1000; n += 1 + n / 12) {
-            failing f = {.host_from = host ? n : 0, .fail_at = host ? 0 : n};
-            cuda_tools_reset();
-            cuda_tools.fail_kinds = 1u << CUDA_TOOLS_ALLOCATE;
-            cuda_tools.error = CUDA_TOOLS_NO_MEMORY;
-            cuda_tools.fail_on = true; // a second attempt, once idle memory was freed, fails too
+            failing f = {.host_from = host ? n : 0, .fail_at = host ? 0 : n, .with_ids = true};
+            prepare_failure(CUDA_TOOLS_ALLOCATE);
             NOTE("%s memory, request %d", host ? "host" : "GPU", (int)n);
-            failed = run_with_failure(&f, gpus, host ? SAP_ERROR_MEMORY : SAP_ERROR_DEVICE_MEMORY);
+            failed = run_with_failure(&f, gpus, FEW_RANKS, host ? SAP_ERROR_MEMORY : SAP_ERROR_DEVICE_MEMORY);
             CHECK(failed || n > least);
         }
         CHECK(!failed);
     }
     cuda_tools_reset();
+    NOTE("%s", "");
+}
+
+// Each call of a kind fails in turn, among them those between the parts of an exchange: the rank that it befalls sends what
+// the other waits for, and says so once all has come. When all have agreed that they are well, a share waits once more, for no
+// work that matters.
+TEST(a_failure_between_parts_leaves_the_tree) {
+    const int gpus = cuda_tools_gpus(2);
+    if (!gpus) SKIP("there is no GPU");
+    NEEDS_RANKS;
+    static const cuda_tools_kind kinds[] = {CUDA_TOOLS_ALLOCATE, CUDA_TOOLS_LAUNCH, CUDA_TOOLS_WAIT};
+    const int64_t least = sap_share_part_least;
+    sap_share_part_least = 1;
+    for (int way = 0; way < 6; way++) {
+        const bool waits = kinds[way % 3] == CUDA_TOOLS_WAIT;
+        int64_t failures = 0;
+        cuda_tools.failed = true;
+        for (int64_t n = 1; cuda_tools.failed && n < 1000; n = next_fault(n)) {
+            failing f = {.fail_at = n, .with_ids = way / 3};
+            prepare_failure(kinds[way % 3]);
+            NOTE("%s ids, kind %d, call %d", f.with_ids ? "with" : "no", (int)kinds[way % 3], (int)n);
+            const bool failed = run_with_failure(&f, gpus, 2, SAP_ERROR_DEVICE_MEMORY);
+            CHECK(failed == cuda_tools.failed || waits);
+            failures += failed;
+        }
+        CHECK(!cuda_tools.failed && failures > 3);
+    }
+    cuda_tools_reset();
+    sap_share_part_least = least;
     NOTE("%s", "");
 }
 
