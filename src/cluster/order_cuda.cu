@@ -14,15 +14,19 @@ typedef struct name_runs {
     int count;
 } name_runs;
 
-// Whether any id is less than the one before it: flags[1], flags[0] only where a run begins.
+// Whether any id is less than the one before it.
+typedef struct name_falls {
+    int between, within; // runs
+} name_falls;
+
 static __global__ void __launch_bounds__(SHARE_THREADS)
-    name_look(const int64_t* ids, int64_t count, const __grid_constant__ name_runs runs, int* flags) {
+    name_look(const int64_t* ids, int64_t count, const __grid_constant__ name_runs runs, name_falls* falls) {
     for (int64_t i = (int64_t)blockIdx.x * SHARE_THREADS + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * SHARE_THREADS) {
         if (i == 0 || ids[i] >= ids[i - 1]) continue;
         bool begins = false;
         for (int r = 1; r < runs.count; r++) begins = begins || runs.start[r] == i;
-        flags[!begins] = 1;
+        *(begins ? &falls->between : &falls->within) = 1;
     }
 }
 
@@ -118,38 +122,37 @@ static const void* sort_by_id(sap_share* s, const void* coords, int64_t* ids, in
     return sorted;
 }
 
+static name_falls find_falls(sap_share* s, const int64_t* ids, int64_t count, const name_runs& runs) {
+    name_falls falls = {0, 0};
+    name_falls* there = (name_falls*)share_take(s, &s->counts, sizeof falls);
+    sap_cuda_fill(&s->call, there, 0, sizeof falls);
+    sap_cuda_launch(&s->call, name_look, share_grid(s, count, 0), ids, count, runs, there);
+    sap_cuda_fetch(&s->call, &falls, there, sizeof falls);
+    return falls;
+}
+
 bool share_ids_ascend(sap_share* s, const int64_t* ids, int64_t count) {
-    int flags[2] = {0, 0};
     name_runs one;
     memset((void*)&one, 0, sizeof one);
-    if (count < 2) return true;
-    int* there = (int*)share_take(s, &s->counts, sizeof flags);
-    sap_cuda_fill(&s->call, there, 0, sizeof flags);
-    sap_cuda_launch(&s->call, name_look, share_grid(s, count, 0), ids, count, one, there);
-    sap_cuda_fetch(&s->call, flags, there, sizeof flags);
-    return !flags[1];
+    return count < 2 || !find_falls(s, ids, count, one).within;
 }
 
 const void* share_order_by_id(sap_share* s, const sap_share_move* m, int32_t own, const void* coords,
                               const int64_t* ids, int64_t* named, int64_t count) {
     sap_cuda_call* call = &s->call;
     name_runs runs;
-    int flags[2] = {0, 0};
     memset((void*)&runs, 0, sizeof runs);
     const bool few = m->ranks <= MERGED_RUNS;
     runs.count = few ? (int)m->ranks : 0;
     for (int r = 0; r <= runs.count && few; r++) runs.start[r] = share_coming(m, own, r);
-    int* there = (int*)share_take(s, &s->counts, sizeof flags);
-    sap_cuda_fill(call, there, 0, sizeof flags);
-    sap_cuda_launch(call, name_look, share_grid(s, count, 0), ids, count, runs, there);
-    sap_cuda_fetch(call, flags, there, sizeof flags);
+    const name_falls falls = find_falls(s, ids, count, runs);
     if (call->status != SAP_OK) return coords;
-    if (flags[0] && !flags[1]) {
+    if (falls.between && !falls.within) {
         void* merged = sap_cuda_take(call, (size_t)count * share_width(s));
         if (call->status == SAP_OK) SHARE_BY_REAL(s, launch_merge, s, coords, ids, runs, merged, named);
         s->sorted = merged;
         return merged;
     }
     sap_cuda_copy(call, named, ids, (size_t)count * sizeof *named);
-    return flags[1] ? sort_by_id(s, coords, named, count) : coords;
+    return falls.within ? sort_by_id(s, coords, named, count) : coords;
 }
