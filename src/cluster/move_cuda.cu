@@ -295,7 +295,7 @@ static void make_room(sap_share* s, sap_share_move* m) {
         s->held_coords = sap_cuda_take(call, (size_t)held * width);
         if (id) s->held_ids = sap_cuda_take(call, (size_t)held * id);
     }
-    if (m->are_marks_told) s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks));
+    if (!id) s->in_marked = (unsigned char*)sap_cuda_take(call, (size_t)coming_marks(m, m->ranks));
     m->send_coords = s->out_coords;
     m->send_ids = s->out_ids;
     m->receive_marks = s->in_marked;
@@ -390,8 +390,8 @@ static void pack_all(sap_share* s, sap_share_move* m) {
 
 extern "C" sap_status sap_share_pack_cuda(sap_share* s, sap_share_move* m) {
     sap_cuda_call* call = &s->call;
-    m->are_marks_told = is_marked(m) && !m->ids_are_given;
-    m->id_bytes = (int64_t)(m->are_marks_told ? 0 : m->ids_are_given ? sizeof(int64_t) : sizeof(int32_t));
+    SAP_ASSERT(m->parts == 1 || (m->ranks == 2 && is_marked(m)));
+    m->id_bytes = (int64_t)(m->ids_are_given ? sizeof(int64_t) : is_marked(m) ? 0 : sizeof(int32_t));
     make_room(s, m);
     s->marks = sap_share_marks_of(s->rows.count);
     if (call->status == SAP_OK && s->rows.count) pack_all(s, m);
@@ -526,7 +526,7 @@ static const void* merge_late(sap_share* s, const sap_share_move* m, int64_t* id
 static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int32_t rank, int64_t from, int64_t* ids) {
     const int64_t rows = m->first_ids[rank + 1] - m->first_ids[rank];
     const int64_t count = m->counts[(int64_t)rank * m->own + own];
-    if (m->are_marks_told) {
+    if (!m->id_bytes) {
         const sap_share_marks marks = sap_share_marks_of(rows);
         const unsigned char* marked = s->in_marked + coming_marks(m, rank) + own * marks.bytes;
         sap_cuda_launch(&s->call, name_marked, pack_grid(count ? marks.chunks : 0), marked, marks, rows,
@@ -540,7 +540,7 @@ static void name_points(sap_share* s, const sap_share_move* m, int32_t own, int3
 extern "C" void sap_share_name_cuda(sap_share* s, const sap_share_move* m, int32_t own, int64_t** ids, int64_t* room) {
     sap_cuda_call* call = &s->call;
     const int64_t count = share_coming(m, own, m->ranks);
-    if (!m->are_marks_told && s->in_coords && !s->stays_late) put_in_place(s, m);
+    if (m->id_bytes && s->in_coords && !s->stays_late) put_in_place(s, m);
     if (call->status == SAP_OK && (!*ids || *room < count)) {
         sap_cuda_release(call->device, *ids, (size_t)*room * sizeof **ids);
         *room = 0;

@@ -60,7 +60,7 @@ static sap_status exchange_parts(const sap_moving_share* m, const sap_share_move
         (void)ops->wait(ops->stream(device)); // for this part; if it failed, the exchange fails, too
         if (part + 1 < move->parts)
             ops->pack_part(m->cut->share, move, part + 1);
-        else if (move->are_marks_told)
+        else if (!move->id_bytes)
             name_pieces(m, move);
         m->bytes_out[own] = m->bytes_in[own] = 0;
         m->bytes_out[other] = (ends[own][part] - out) * width;
@@ -75,12 +75,12 @@ static sap_status exchange_parts(const sap_moving_share* m, const sap_share_move
 
 static sap_status exchange_points(const sap_moving_share* m, const sap_share_move* move) {
     const int64_t width = (int64_t)m->tree->dims * m->tree->real_bits / 8;
-    sap_status status = move->are_marks_told ? exchange_marks(m, move) : SAP_OK;
+    sap_status status = move->id_bytes ? SAP_OK : exchange_marks(m, move);
     if (status != SAP_OK) return status;
     if (move->parts > 1) {
         status = exchange_parts(m, move);
     } else {
-        if (move->are_marks_told) name_pieces(m, move);
+        if (!move->id_bytes) name_pieces(m, move);
         status = exchange_all(m, width, move->send_coords, move->receive_coords);
     }
     if (status == SAP_OK && move->id_bytes) {

@@ -74,15 +74,14 @@ typedef struct sap_share_move {
     int32_t first, own;     // this rank's are `own` pieces from `first` on
     const int64_t* counts;  // [ranks][own] points that come
     bool ids_are_given;
-    bool are_marks_told;
-    int32_t parts;
+    int32_t parts; // in which points are packed, at most SAP_SHARE_PARTS; 1, but for marked points of two ranks
     const int64_t* first_ids; // [ranks + 1] the id of each rank's first row, if not given
     // What is made:
     const void *send_coords, *send_ids; // what other ranks get, from left to right
     const void* send_marks;             // [pieces], those of this rank among them
     void *receive_coords, *receive_ids; // room for what they send, rank by rank
     void* receive_marks;                // [ranks][own]
-    int64_t id_bytes;                   // 0: marks are told
+    int64_t id_bytes;                   // of a row or an id; 0: marks are told instead
     int64_t ends[SAP_SHARE_PARTS];      // of the points for the other rank, so many are packed with each part
 } sap_share_move;
 
