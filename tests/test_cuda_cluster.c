@@ -3,6 +3,7 @@
 #include "test.h"
 
 #if defined(SAP_HAVE_CUDA) && defined(SAP_HAVE_THREADS)
+#include "cluster/ops.h"
 #include "cuda_ranks.h"
 
 #if TEST_SANITIZED
@@ -426,6 +427,32 @@ TEST(memory_of_the_host_is_refused) {
     }
     CHECK(!failed);
     NOTE("%s", "");
+}
+
+// What says that another GPU was reached also says that there is a stream for its messages.
+TEST(a_gpu_that_was_not_reached_is_tried_again) {
+    if (cuda_tools_gpus(2) < 2) SKIP("there are not two GPUs");
+    watch w = {0};
+    sap_device_options options = watched(&w);
+    sap_device* device = NULL;
+    options.processor = SAP_CUDA;
+    cuda_tools_reset();
+    if (!CHECK_STATUS(cuda_tools_open(&options, &device), SAP_OK)) return;
+    const sap_cluster_ops* ops = device->rooms.cluster;
+    const int64_t objects = cuda_tools.objects, made = cuda_tools.calls[CUDA_TOOLS_CREATE];
+    cuda_tools.fail_kinds = 1u << CUDA_TOOLS_CREATE;
+    cuda_tools.fail_at = 1;
+    for (int turn = 0; turn < 3; turn++) {
+        uint64_t reached = 0;
+        ops->reach(device, 1);
+        CHECK_EQUAL(ops->ordinal(device, &reached), 0);
+        CHECK_EQUAL(reached, turn ? 2 : 0);
+        CHECK_EQUAL(cuda_tools.objects - objects, turn ? 1 : 0);
+        CHECK_EQUAL(cuda_tools.calls[CUDA_TOOLS_CREATE] - made, turn ? 2 : 1);
+    }
+    sap_device_close(device);
+    CHECK_EQUAL(w.blocks, 0);
+    cuda_tools_reset();
 }
 
 #else

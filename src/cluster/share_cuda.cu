@@ -240,14 +240,14 @@ static int32_t ordinal_of(const sap_device* device, uint64_t* reached) {
 static void reach(sap_device* device, int32_t other) {
     sap_cuda* cuda = sap_cuda_of(device);
     sap_cuda_call call;
+    const bool own = other == cuda->ordinal;
     const uint64_t bit = UINT64_C(1) << (other & 63);
     if (cuda->reached & bit) return;
-    if (sap_cuda_begin(&call, device) == SAP_OK && other != cuda->ordinal) {
+    if (sap_cuda_begin(&call, device) == SAP_OK && !own) {
         cuda->calls->reach(cuda->ordinal, other, cuda->pool);
         if (!cuda->messages && cuda->calls->create_stream(&cuda->messages) != cudaSuccess) cuda->messages = NULL;
     }
-    (void)sap_cuda_end(&call, SAP_OK);
-    cuda->reached |= bit;
+    if (sap_cuda_end(&call, SAP_OK) == SAP_OK && (own || cuda->messages)) cuda->reached |= bit; // else the next time
 }
 
 static void* stream_of(const sap_device* device) { return (void*)sap_cuda_of(device)->stream; }
