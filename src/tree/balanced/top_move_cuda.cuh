@@ -108,8 +108,8 @@ template <bool rows, typename real, int dims>
 static __device__ __forceinline__ void top_load_all(const top_block<real, dims>& k, int levels,
                                                     top_point<real, dims>* point, int* node, int32_t* id,
                                                     unsigned int first, unsigned int to) {
-    top_load<TOP_THREADS, rows>(k, point, first, to);
-    top_take_nodes<TOP_THREADS>(k.work->noted, levels, first, to, node);
+    top_load<rows>(k, point, first, to);
+    top_take_nodes(k.work->noted, levels, first, to, node);
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS && dims; j++)
         if (first + j * TOP_THREADS < to) id[j] = rows ? (int32_t)point[j].i : point[j].id();

@@ -231,24 +231,25 @@ template <typename real, int dims> struct top_point {
     __device__ __forceinline__ int32_t id() const { return k->id(i); }
 };
 
-// Loads a lane's points for a move, the first one of rank `first`, others `step` ranks apart. Those from `to` on are equal to no
-// number or, where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus
+// Loads a lane's points for a move, the first one of rank `first`, others TOP_THREADS ranks apart. Those from `to` on are equal
+// to no number or, where coordinates are not in hand, the last one before. `rows`: points lie as the caller gave them, with minus
 // zeros; else in columns.
-template <int step, bool rows, typename real, int dims>
+template <bool rows, typename real, int dims>
 static __device__ __forceinline__ void top_load(const top_block<real, dims>& k, top_point<real, dims>* point,
                                                 unsigned int first, unsigned int to) {
     const top_stage<real>& stage = *k.stage;
     const real* from = stage.from + first * (rows ? stage.row_step : 1);
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
-        const bool is_there = first + j * step < to;
+        const bool is_there = first + j * TOP_THREADS < to;
         point[j].k = &k;
-        point[j].i = dims || is_there ? first + j * step : to - 1;
+        point[j].i = dims || is_there ? first + j * TOP_THREADS : to - 1;
 #pragma unroll
         for (int a = 0; a < dims; a++) {
             point[j].x[a] = (real)NAN;
             if (is_there)
-                point[j].x[a] = rows ? from[j * step * stage.row_step + a] : from[a * stage.axis_step + j * step];
+                point[j].x[a] =
+                    rows ? from[j * TOP_THREADS * stage.row_step + a] : from[a * stage.axis_step + j * TOP_THREADS];
         }
     }
 }
@@ -340,13 +341,12 @@ static __device__ __forceinline__ bool top_tied_before_pivot(const top_block<rea
 
 // Takes the nodes to which a lane's points belong, `levels` - 1 below a root, as they were noted when that level was
 // counted; where there is no point, the first one. The root itself needs no note.
-template <int step>
 static __device__ __forceinline__ void top_take_nodes(const unsigned char* noted, int levels, unsigned int first,
                                                       unsigned int to, int* node) {
 #pragma unroll
     for (int j = 0; j < TOP_ITEMS; j++) {
         node[j] = levels > 1 ? 1 << (levels - 1) : 1;
-        if (levels > 1 && first + j * step < to) node[j] = noted[first + j * step];
+        if (levels > 1 && first + j * TOP_THREADS < to) node[j] = noted[first + j * TOP_THREADS];
     }
 }
 
