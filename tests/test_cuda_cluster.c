@@ -296,7 +296,7 @@ TEST(points_ask_leaf_by_leaf) {
     for (int32_t dims = 2; dims <= 5; dims++)
         for (int32_t ranks = 1; ranks <= most_ranks() && ranks <= 4; ranks *= 2) {
             scene s = {.gpus = gpus, .ranks = ranks, .give = OWNERS_RANDOM, .with_ids = dims % 2, .all_ks = true};
-            s.chance = (uint64_t)(8 * dims + ranks);
+            s.chance = 8 * (uint64_t)dims + (uint64_t)ranks;
             // Few points: lists that are not filled.
             for (int64_t count = 30; count <= 900; count *= 30) {
                 s.points = cloud_of_family(FAMILY_UNIFORM, count, dims, 32, 0, s.chance);
