@@ -71,6 +71,22 @@ target_compile_definitions(sapwood_emulated PRIVATE SAP_HAVE_CUDA SAP_ASSERTIONS
   $<$<COMPILE_LANGUAGE:CXX>:SAP_CUDA_ON_CPU>)
 set_target_properties(sapwood_emulated PROPERTIES CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden)
 
+# The stand-in alone.
+sapwood_emulated_sources(sapwood_selftest ${PROJECT_SOURCE_DIR}/tests/cuda_on_cpu/selftest.cu)
+set_source_files_properties(${sapwood_selftest} PROPERTIES COMPILE_OPTIONS "${sapwood_kernel_options}")
+add_executable(emulated_stand_in ${sapwood_selftest} ${sapwood_stand_in})
+target_link_libraries(emulated_stand_in PRIVATE sapwood_flags)
+if(SAPWOOD_HAVE_THREADS)
+  target_link_libraries(emulated_stand_in PRIVATE Threads::Threads)
+endif()
+target_include_directories(emulated_stand_in BEFORE PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda_on_cpu
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_compile_features(emulated_stand_in PRIVATE cxx_std_17)
+target_compile_definitions(emulated_stand_in PRIVATE SAP_CUDA_ON_CPU)
+set_target_properties(emulated_stand_in PROPERTIES CXX_EXTENSIONS OFF)
+add_test(NAME emulated_stand_in COMMAND emulated_stand_in)
+set_tests_properties(emulated_stand_in PROPERTIES TIMEOUT 1200 LABELS emulated)
+
 # The command line, for what it says and does where there is a GPU.
 if(SAPWOOD_CLI AND sapwood_cli_sources)
   add_executable(emulated_sapwood ${sapwood_cli_sources})

@@ -83,6 +83,12 @@ static cudaError_t count_devices(int* found) {
     return error;
 }
 
+static cudaError_t attribute(int* value, cudaDeviceAttr which, int ordinal) {
+    const cudaError_t error = gpu->attribute(value, which, ordinal);
+    if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin && cuda_tools.shared_bytes) *value = cuda_tools.shared_bytes;
+    return error;
+}
+
 static cudaError_t create_stream(cudaStream_t* stream) {
     cudaError_t error = meet(CUDA_TOOLS_CREATE);
     if (error == cudaSuccess) error = gpu->create_stream(stream);
@@ -192,11 +198,19 @@ static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, 
 }
 
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
-                          cudaStream_t stream, bool together) {
+                          cudaStream_t stream, bool together, bool early) {
     cudaError_t error = meet(CUDA_TOOLS_LAUNCH);
     look_at_sources();
+    if (early) __atomic_add_fetch(&cuda_tools.early_launches, 1, __ATOMIC_RELAXED);
     if (cuda_tools.launches_nothing) return error;
-    return error == cudaSuccess ? gpu->launch(kernel, blocks, threads, arguments, shared, stream, together) : error;
+    return error == cudaSuccess ? gpu->launch(kernel, blocks, threads, arguments, shared, stream, together, early)
+                                : error;
+}
+
+static cudaError_t compiled_for(int* version) {
+    const cudaError_t error = gpu->compiled_for(version);
+    if (cuda_tools.is_compiled_for) *version = cuda_tools.is_compiled_for;
+    return error;
 }
 
 static const sap_cuda_calls* watching(void) {
@@ -204,6 +218,7 @@ static const sap_cuda_calls* watching(void) {
     if (calls.launch) return &calls;
     calls = *gpu;
     calls.count_devices = count_devices;
+    calls.attribute = attribute;
     calls.create_stream = create_stream;
     calls.destroy_stream = destroy_stream;
     calls.wait = wait_for;
@@ -222,6 +237,7 @@ static const sap_cuda_calls* watching(void) {
     calls.wait_event = wait_event;
     calls.blocks_at_once = blocks_at_once;
     calls.launch = launch;
+    calls.compiled_for = compiled_for;
     calls.chunk_bytes = CUDA_TOOLS_CHUNK;
     return &calls;
 }

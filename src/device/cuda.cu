@@ -44,6 +44,9 @@ static cudaError_t prepare(sap_device* device, sap_cuda* cuda) {
     if (error == cudaSuccess)
         error = calls->attribute(&cuda->multiprocessors, cudaDevAttrMultiProcessorCount, cuda->ordinal);
     if (error == cudaSuccess) error = calls->attribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->ordinal);
+    int version = 0; // if that cannot be told, a build says why
+    if (error == cudaSuccess) (void)calls->compiled_for(&version);
+    cuda->begins_early = version >= SAP_CUDA_EARLY_FROM;
     cuda->shared_bytes = (size_t)shared;
     cuda->caller_stream = device->options.stream != NULL;
     cuda->stream = (cudaStream_t)device->options.stream;

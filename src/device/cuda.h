@@ -58,7 +58,9 @@ typedef struct sap_cuda_calls {
     cudaError_t (*allow_shared)(const void* kernel, size_t bytes);
     cudaError_t (*blocks_at_once)(int* blocks, const void* kernel, int threads, size_t shared); // on a multiprocessor
     cudaError_t (*launch)(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
-                          cudaStream_t stream, bool together);
+                          cudaStream_t stream, bool together, bool early);
+    // The compute capability, times ten, that kernels were compiled for, as the current GPU runs them.
+    cudaError_t (*compiled_for)(int* version);
     cudaError_t (*name)(char* text, size_t bytes, int ordinal); // of the GPU
     // Lets the current GPU, and memory of the pool, which is its, and another GPU reach each other. Where they cannot, CUDA
     // takes copies through the host.
@@ -101,6 +103,7 @@ typedef struct sap_cuda {
     bool lost;          // after a sticky error
     int multiprocessors;
     size_t shared_bytes; // most that a block may have
+    bool begins_early;   // kernels can begin before the launch before has ended
     int lock;            // guards idle
     sap_cuda_block idle[SAP_SCRATCH_BLOCKS];
     sap_cuda_staging staging;
@@ -187,6 +190,9 @@ typedef struct sap_cuda_grid {
     int threads;
     size_t shared; // bytes of dynamic shared memory a block
     bool together; // all blocks run at once, so that they may wait for one another
+    // It may begin before the launch before has ended, where GPUs can do so: every thread calls sap_cuda_await_before(), and does
+    // so before it reads what that launch writes, or writes anything that it reads.
+    bool early = false;
 } sap_cuda_grid;
 
 void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid grid, void** arguments);
@@ -219,6 +225,8 @@ static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
 
 // ---- In kernels.
 
+#define SAP_CUDA_EARLY_FROM 90 // compute capability, times ten, from which kernels begin early
+
 #ifdef SAP_CUDA_ON_CPU
 #define SAP_CUDA_SHARED(type, name) type* name = (type*)cuda_on_cpu_shared()
 #define SAP_CUDA_SPIN()             cuda_on_cpu_yield()
@@ -229,6 +237,23 @@ static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
     type* name = (type*)sap_cuda_shared_bytes
 #define SAP_CUDA_SPIN() __nanosleep(20)
 #endif
+
+// Waits for the launch before, if this one began early (programmatic dependent launches of CUDA, from Hopper on).
+static __device__ __forceinline__ void sap_cuda_await_before(void) {
+#ifdef SAP_CUDA_ON_CPU
+    cuda_on_cpu_await();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= SAP_CUDA_EARLY_FROM * 10
+    cudaGridDependencySynchronize();
+#endif
+}
+
+// Lets the next launch begin, if it may do so early, once every block has said so or ended. A launch that itself began early must
+// not have ended before the one before: hence every thread's wait.
+static __device__ __forceinline__ void sap_cuda_admit_next(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= SAP_CUDA_EARLY_FROM * 10
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
 
 enum { SAP_WARP = 32 };
 #define SAP_ALL_LANES 0xffffffffu

@@ -335,6 +335,7 @@ void sap_cuda_launch_list(sap_cuda_call* call, const void* kernel, sap_cuda_grid
     if (call->status != SAP_OK) return;
     sap_cuda_expect(call,
                     call->cuda->calls->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads),
-                                              arguments, grid.shared, call->cuda->stream, grid.together),
+                                              arguments, grid.shared, call->cuda->stream, grid.together,
+                                              grid.early && call->cuda->begins_early),
                     "launching a kernel");
 }

@@ -79,9 +79,33 @@ static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, 
 }
 
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
-                          cudaStream_t stream, bool together) {
-    return together ? cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, shared, stream)
-                    : cudaLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+                          cudaStream_t stream, bool together, bool early) {
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (together) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (early) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    return cudaLaunchKernelExC(&config, kernel, arguments);
+}
+
+static __global__ void any_kernel(void) {}
+
+// A GPU may run code for an older one, translated by its driver, which does not wait where it should.
+static cudaError_t compiled_for(int* version) {
+    cudaFuncAttributes attributes;
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, (const void*)any_kernel);
+    *version = error == cudaSuccess ? attributes.ptxVersion : 0;
+    return error;
 }
 
 static cudaError_t name(char* text, size_t bytes, int ordinal) {
@@ -129,6 +153,7 @@ extern const sap_cuda_calls sap_cuda_runtime = {cudaGetDeviceCount,
                                                 allow_shared,
                                                 blocks_at_once,
                                                 launch,
+                                                compiled_for,
                                                 name,
                                                 reach,
                                                 (size_t)4 << 20};

@@ -85,6 +85,7 @@ static cuda_thread* pick(cuda_warp* w) {
     t->index.y = number / blockDim.x % blockDim.y;
     t->index.z = number / blockDim.x / blockDim.y;
     t->waits = CUDA_ON_CPU_NOTHING;
+    t->awaited = false;
     t->on = NULL;
     return t;
 }
@@ -113,6 +114,7 @@ static void finish(void) {
     cuda_thread* t = self;
     cuda_warp* w = t->warp;
     cuda_block* b = t->block;
+    if (launch.early && !t->awaited) cuda_on_cpu_fail("a thread of an early launch never waits for the launch before");
     for (uint32_t open = w->open; open != 0; open &= open - 1)
         if (w->meeting[__builtin_ctz(open)].mask & t->bit)
             cuda_on_cpu_fail("a thread exits while other lanes wait for it in a warp collective");
@@ -140,6 +142,8 @@ void cuda_on_cpu_run_fiber(fiber* mine) {
         fiber_pause(mine);
     }
 }
+
+void cuda_on_cpu_await(void) { self->awaited = true; }
 
 void cuda_on_cpu_yield(void) {
     self->warp->yielded |= self->bit;

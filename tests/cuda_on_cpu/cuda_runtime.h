@@ -81,7 +81,9 @@ template <typename... types> static void cuda_on_cpu_call(const void* kernel, vo
 
 // A launch as the table does it, for tests without a device.
 cudaError_t cuda_on_cpu_launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
-                               cudaStream_t stream, bool together);
+                               cudaStream_t stream, bool together, bool early);
+// Every thread of an early launch has to wait for the launch before, which has in fact ended.
+void cuda_on_cpu_await(void);
 
 #include "cuda_on_cpu_atomics.h"
 #include "cuda_on_cpu_collectives.h"

@@ -9,6 +9,7 @@ typedef struct cuda_thread {
     uint3 index;
     uint32_t bit, mask; // of its lane; of the warp collective in which it waits
     int lane;
+    bool awaited; // the launch before
     cuda_on_cpu_kind waits;
     struct cuda_warp* warp;
     struct cuda_block* block;
@@ -43,7 +44,7 @@ typedef struct cuda_launch {
     const void* kernel; // NULL between launches
     void (*call)(const void* kernel, void** arguments);
     void** arguments;
-    bool together;
+    bool together, early;
     int alive; // blocks, in block[]
     cuda_block* block;
 } cuda_launch;

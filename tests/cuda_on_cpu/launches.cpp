@@ -103,7 +103,7 @@ static void run(cuda_launch* launch, dim3 blocks, dim3 threads, size_t shared) {
 }
 
 cudaError_t cuda_on_cpu_launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
-                               cudaStream_t stream, bool together) {
+                               cudaStream_t stream, bool together, bool early) {
     (void)stream;
     if (kernel == NULL) return cudaErrorInvalidDeviceFunction;
     if (cuda_on_cpu_kernel == NULL) cuda_on_cpu_fail("cuda_on_cpu_kernel was not set before a launch");
@@ -123,6 +123,7 @@ cudaError_t cuda_on_cpu_launch(const void* kernel, dim3 blocks, dim3 threads, vo
     launch->call = cuda_on_cpu_kernel;
     launch->arguments = arguments;
     launch->together = together;
+    launch->early = early;
     run(launch, blocks, threads, shared);
     pthread_mutex_unlock(&lock);
     return cudaSuccess;

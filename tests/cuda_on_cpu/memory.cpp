@@ -235,6 +235,11 @@ static cudaError_t blocks_at_once(int* count, const void* kernel, int threads, s
     return cudaSuccess;
 }
 
+static cudaError_t compiled_for(int* version) {
+    *version = 90;
+    return cudaSuccess;
+}
+
 static cudaError_t name(char* text, size_t bytes, int ordinal) {
     snprintf(text, bytes, "CUDA on the CPU");
     return is_device(ordinal) ? cudaSuccess : cudaErrorInvalidDevice;
@@ -269,6 +274,7 @@ const sap_cuda_calls sap_cuda_runtime = {count_devices,
                                          cuda_on_cpu_allow_shared,
                                          blocks_at_once,
                                          cuda_on_cpu_launch,
+                                         compiled_for,
                                          name,
                                          reach,
                                          4 << 20};

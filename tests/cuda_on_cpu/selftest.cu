@@ -1,5 +1,3 @@
-// g++ -O2 -std=c++17 -Itests/cuda_on_cpu -Iinclude -Isrc -x c++ tests/cuda_on_cpu/{selftest.cu,*.cpp} -o st && ./st
-//
 // Tests of the stand-in for CUDA itself, and how fast it is. Launches go through device/cuda.h, whose
 // sap_cuda_launch_list is replaced by the one here.
 #include "device/cuda.h"
@@ -23,13 +21,15 @@ static const sap_cuda_calls* const gpu = &sap_cuda_runtime;
 
 void sap_cuda_launch_list(sap_cuda_call*, const void* kernel, sap_cuda_grid grid, void** arguments) {
     cudaError_t status = gpu->launch(kernel, dim3((unsigned)grid.blocks), dim3((unsigned)grid.threads), arguments,
-                                     grid.shared, NULL, grid.together);
+                                     grid.shared, NULL, grid.together, grid.early);
     CHECK(status == cudaSuccess);
 }
 
 static void* take(size_t bytes) {
     void* memory = NULL;
-    CHECK(gpu->allocate(&memory, bytes, NULL, NULL) == cudaSuccess && memory != NULL);
+    cudaMemPool_t pool = NULL;
+    CHECK(gpu->create_pool(&pool, 0) == cudaSuccess);
+    CHECK(gpu->allocate(&memory, bytes, pool, NULL) == cudaSuccess && memory != NULL);
     return memory;
 }
 
@@ -191,11 +191,11 @@ static void test_table(void) {
     void* list[] = {&memory, &value, NULL};
     const void* kernel = (const void*)copy_shared;
     cuda_on_cpu_kernel = &cuda_on_cpu_call<char*, int>;
-    CHECK(gpu->launch(kernel, 1, 64, list, 232448, NULL, false) == cudaErrorInvalidValue);
-    CHECK(gpu->launch(kernel, 1, 1025, list, 0, NULL, false) == cudaErrorInvalidConfiguration);
-    CHECK(gpu->launch(kernel, 4, 32, list, 0, NULL, true) == cudaErrorCooperativeLaunchTooLarge);
+    CHECK(gpu->launch(kernel, 1, 64, list, 232448, NULL, false, false) == cudaErrorInvalidValue);
+    CHECK(gpu->launch(kernel, 1, 1025, list, 0, NULL, false, false) == cudaErrorInvalidConfiguration);
+    CHECK(gpu->launch(kernel, 4, 32, list, 0, NULL, true, false) == cudaErrorCooperativeLaunchTooLarge);
     CHECK(gpu->allow_shared(kernel, 232448) == cudaSuccess);
-    CHECK(gpu->launch(kernel, 1, 64, list, 232448, NULL, false) == cudaSuccess && *memory == (char)232447);
+    CHECK(gpu->launch(kernel, 1, 64, list, 232448, NULL, false, false) == cudaSuccess && *memory == (char)232447);
     give(memory);
 }
 

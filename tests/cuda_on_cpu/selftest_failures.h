@@ -33,6 +33,7 @@ static bool aborts(int how, const char* words) {
         if (how < 8) sap_cuda_launch(NULL, bad, sap_cuda_grid{1, how == 2 ? 1 : 32, 64, false}, how, cell);
         if (how == 8) gpu->copy(cell, 8, ends, 8, 8, 1, NULL);
         if (how == 9) gpu->release(ends, NULL);
+        if (how == 10) sap_cuda_launch(NULL, bad, sap_cuda_grid{1, 32, 64, false, true}, how, cell);
         _exit(0);
     }
     close(ends[1]);
@@ -60,6 +61,7 @@ static void test_failures(void) {
     CHECK(aborts(7, "__trap"));
     CHECK(aborts(8, "leave their block"));
     CHECK(aborts(9, "not allocated"));
+    CHECK(aborts(10, "never waits for the launch before"));
 #ifndef __SANITIZE_ADDRESS__
     CHECK(aborts(4, "shared memory"));
 #else
