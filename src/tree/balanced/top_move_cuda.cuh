@@ -123,14 +123,13 @@ static __device__ void top_move(const top_block<real, dims>& k, top_tile<real, d
     top_point<real, dims> point[TOP_ITEMS];
     int32_t id[TOP_ITEMS];
     int child[TOP_ITEMS];
+    if (dims) top_load_all<rows>(k, levels, point, child, id, from + threadIdx.x, to); // on their way meanwhile
     __syncthreads();
     top_take_cuts(k, root, levels, (int)threadIdx.x, t->cut);
     __syncthreads();
     for (unsigned int at = from; at < to; at += TOP_TILE) {
         int place[TOP_ITEMS], delta = 0;
-        if (dims == 0 || at == from) { // else they are on their way
-            top_load_all<rows>(k, levels, point, child, id, at + threadIdx.x, to);
-        }
+        if (dims == 0) top_load_all<rows>(k, levels, point, child, id, at + threadIdx.x, to);
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS && rows; j++) point[j].settle();
         top_descend(k, root, point, child);

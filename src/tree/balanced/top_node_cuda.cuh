@@ -110,7 +110,7 @@ template <typename real, int dims> struct top_teams {
 // Points that are moved, in the order of their children. dims 0: a column at a time, ids too.
 template <typename real, int dims> struct top_tile {
     top_cut<real> cut[TOP_CHILDREN];
-    int places[TOP_WARPS][TOP_CHILDREN]; // of each warp's points of each child
+    int places[TOP_WARPS][TOP_CHILDREN + 1]; // of each warp's points of each child; a child's lie in different banks
     int total[TOP_CHILDREN];
     int delta[TOP_CHILDREN];       // from a place in the tile to a rank
     unsigned char child[TOP_TILE]; // of a place in the tile
