@@ -206,6 +206,47 @@ TEST(arrays_on_either_side) {
 
 // Points that share a bin of their node's histogram, which all blocks look through together, and so many columns that points
 // move more than once.
+// GPUs with little shared memory, on which a block has room for fewer points and counts, and those on which no launch begins
+// before the one before has ended.
+TEST(gpus_of_other_makes) {
+    static const struct {
+        int shared_bytes, is_compiled_for;
+    } makes[] = {{64 << 10, 75}, {99 << 10, 86}, {163 << 10, 80}, {0, 0}};
+    static const struct {
+        family kind;
+        int64_t count;
+        int32_t dims, real_bits;
+    } cases[] = {{FAMILY_UNIFORM, 20000, 3, 32}, {FAMILY_CLUSTERED, 17001, 4, 32}, {FAMILY_UNIFORM, 9000, 3, 64}};
+    scene s;
+    OPEN_SCENE(&s, NULL);
+    for (size_t make = 0; make < sizeof makes / sizeof *makes; make++) {
+        sap_device* device = NULL;
+        const sap_device_options options = scene_options(&s.w);
+        cuda_tools.shared_bytes = makes[make].shared_bytes;
+        cuda_tools.is_compiled_for = makes[make].is_compiled_for;
+        CHECK_STATUS(cuda_tools_open(&options, &device), SAP_OK);
+        const int64_t before = cuda_tools.early_launches;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            cloud points = cloud_of_family(cases[i].kind, cases[i].count, cases[i].dims, cases[i].real_bits, 0, 3);
+            sap_tree *tree = NULL, *expected = NULL;
+            NOTE("make %zu, case %zu", make, i);
+            CHECK_STATUS(build(s.cpu, &points, NULL, &expected), SAP_OK);
+            CHECK_STATUS(build(device, &points, NULL, &tree), SAP_OK);
+            CHECK(trees_equal(expected, tree));
+            sap_tree_free(tree);
+            sap_tree_free(expected);
+            cloud_free(&points);
+        }
+        if (makes[make].is_compiled_for) CHECK_EQUAL(cuda_tools.early_launches, before);
+#ifdef SAP_EMULATED
+        if (!makes[make].is_compiled_for) CHECK(cuda_tools.early_launches > before);
+#endif
+        sap_device_close(device);
+    }
+    cuda_tools.shared_bytes = cuda_tools.is_compiled_for = 0;
+    close_scene(&s);
+}
+
 TEST(the_top_of_the_builder) {
     static const struct {
         family kind;

@@ -238,19 +238,14 @@ static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
 #define SAP_CUDA_SPIN() __nanosleep(20)
 #endif
 
-// Waits for the launch before, if this one began early (programmatic dependent launches of CUDA, from Hopper on).
+// Waits until the launches before have ended, if this one began early (programmatic dependent launches of CUDA, from Hopper on).
+// From then on the next launch may begin early: whatever it reads before it waits itself, the launch before this one and those
+// before that have written, and this one must leave alone.
 static __device__ __forceinline__ void sap_cuda_await_before(void) {
 #ifdef SAP_CUDA_ON_CPU
     cuda_on_cpu_await();
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= SAP_CUDA_EARLY_FROM * 10
     cudaGridDependencySynchronize();
-#endif
-}
-
-// Lets the next launch begin, if it may do so early, once every block has said so or ended. A launch that itself began early must
-// not have ended before the one before: hence every thread's wait.
-static __device__ __forceinline__ void sap_cuda_admit_next(void) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= SAP_CUDA_EARLY_FROM * 10
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }

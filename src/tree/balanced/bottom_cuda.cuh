@@ -413,6 +413,7 @@ template <typename real, int dims>
 static __global__ void __launch_bounds__(BOTTOM_THREADS, 2)
     build_bottom(const __grid_constant__ sap_cuda_build b, int capacity, real most) {
     SAP_CUDA_SHARED(bottom_shared<real>, shared);
+    sap_cuda_await_before();
     bottom_block<real, dims> k;
     k.build = &b;
     k.shared = shared;

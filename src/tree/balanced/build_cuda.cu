@@ -36,13 +36,14 @@ static bool bottom_fits(const sap_cuda* cuda, const sap_cuda_build& b, const sap
 }
 
 // The most bins that the histograms of a level's children have together.
-static int64_t most_bins(int64_t count, int dims, size_t real_bytes, int levels) {
-    const int moves = top_moves(levels, dims, real_bytes);
+static int64_t most_bins(const sap_cuda_build& b, size_t real_bytes) {
+    const int levels = b.top, moves = top_moves(levels, b.dims, real_bytes);
     int64_t most = 0;
     for (int move = 0; move < moves; move++) {
         const int root = levels * move / moves, end = levels * (move + 1) / moves;
         for (int level = move == 0 ? -1 : root; level < end; level++) {
-            const int64_t bins = (int64_t)(top_bins(count, dims, level, level - root) * dims) << (level + 1);
+            const int64_t bins = (int64_t)(top_bins(b.count, b.dims, level, level - root, b.counts) * b.dims)
+                                 << (level + 1);
             if (bins > most && level + 1 < levels) most = bins;
         }
     }
@@ -92,7 +93,7 @@ template <typename real> static level_memory plan_levels(const sap_cuda_build& b
     level_memory m;
     top_work<real> measured;
     memset((void*)&m, 0, sizeof m);
-    m.bins = most_bins(b.count, b.dims, sizeof(real), b.top);
+    m.bins = most_bins(b, sizeof(real));
     m.work = lay_out_work<real>(&measured, b.count, b.dims, b.top, m.bins, NULL);
     size_t spare = sap_cuda_walk_bytes(&shape);
     m.work_is_spare = m.work <= spare;
@@ -115,6 +116,21 @@ template <typename real> static void lay_out_points(sap_cuda_build* b, const lev
         b->points.coords[i] = i ? leaves : own;
         b->points.ids[i] = ids[i];
     }
+}
+
+// The counts for which a block has room in shared memory: in all its histograms while it counts, of those of listed points
+// while it resolves nodes.
+template <typename real, int dims> static int room_to_count(const sap_cuda* cuda) {
+    constexpr size_t more = (TOP_COUNTS_MOST - TOP_COUNTS) * sizeof(int);
+    return sizeof(top_counting<real, dims>) + more <= cuda->shared_bytes ? TOP_COUNTS_MOST : TOP_COUNTS;
+}
+template <typename real, int dims> static size_t count_bytes(const sap_cuda_build& b) {
+    return sizeof(top_counting<real, dims>) + (size_t)(b.counts - TOP_COUNTS) * sizeof(int);
+}
+template <typename real, int dims> static int room_to_resolve(const sap_cuda_build& b, const sap_cuda* cuda) {
+    const size_t fit = (cuda->shared_bytes - sizeof(top_teams<real, dims>)) / sizeof(int);
+    return (fit < (size_t)b.counts ? (int)fit : b.counts) / (4 * TOP_TEAMS) *
+           (4 * TOP_TEAMS); // whole loads for each team
 }
 
 // Blocks that share all points among them, as many as run at once.
@@ -141,16 +157,19 @@ static void launch_level(sap_cuda_call* call, const sap_cuda_build& b, const top
     const int64_t nodes = stage.level < 0 ? 1 : (int64_t)1 << stage.level;
     const int64_t multiprocessors = call->cuda->multiprocessors;
     share_out(b, blocks, &stage);
-    sap_cuda_grid count = {blocks, TOP_THREADS, sizeof(top_counting<real, dims>), false};
-    stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, stage.level - stage.root_level) : 0;
+    const sap_cuda_grid count = {blocks, TOP_THREADS, count_bytes<real, dims>(b), false, true};
+    const int below = stage.level - stage.root_level;
+    stage.bins = stage.level + 1 < b.top ? top_bins(b.count, b.dims, stage.level, below, b.counts) : 0;
     if (dims && rows)
         sap_cuda_launch(call, build_count<real, dims, dims != 0>, count, b, work, stage);
     else
         sap_cuda_launch(call, build_count<real, dims, false>, count, b, work, stage);
     stage.teams = nodes > 2 * multiprocessors ? TOP_TEAMS : 1;
     stage.together = stage.level >= 0 && nodes <= multiprocessors && b.count >> stage.level > TOP_ALL_LISTED;
-    sap_cuda_grid resolve = {stage.together ? multiprocessors : (nodes + stage.teams - 1) / stage.teams,
-                             TOP_TEAMS * SAP_WARP, sizeof(top_teams<real, dims>), stage.together};
+    stage.room = room_to_resolve<real, dims>(b, call->cuda);
+    const sap_cuda_grid resolve = {
+        stage.together ? multiprocessors : (nodes + stage.teams - 1) / stage.teams, TOP_TEAMS * SAP_WARP,
+        sizeof(top_teams<real, dims>) + (size_t)stage.room * sizeof(int), stage.together, true};
     stage.from = stage.to; // where the candidates are listed
     stage.row_step = 1;
     stage.axis_step = b.points.pitch;
@@ -163,13 +182,15 @@ template <typename real, int dims>
 static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_work<real>& work) {
     constexpr size_t counting = sizeof(top_counting<real, dims>), tile = sizeof(top_tile<real, dims>);
     constexpr size_t larger = counting > tile ? counting : tile;
-    static_assert(dims > 0 || larger <= 65536, "every GPU has room for them");
+    static_assert(dims > 0 || (larger <= 65536 && sizeof(top_teams<real, dims>) <= 65536),
+                  "every GPU has room for them");
     // If this GPU has no room for them, the kernels for any number of dimensions, which need less, are used.
     if constexpr (dims > 0)
         if (larger > call->cuda->shared_bytes) return launch_top<real, 0>(call, b, work);
-    const int64_t counters = top_blocks(call, (const void*)build_count<real, dims, false>, b.count, counting);
+    const int64_t counters =
+        top_blocks(call, (const void*)build_count<real, dims, false>, b.count, count_bytes<real, dims>(b));
     const sap_cuda_grid movers = {top_blocks(call, (const void*)build_move<real, dims, false>, b.count, tile),
-                                  TOP_THREADS, tile, false};
+                                  TOP_THREADS, tile, false, true};
     const int moves = top_moves(b.top, b.dims, sizeof(real));
     for (int move = 0; move < moves; move++) {
         // The last move writes buffer 0, from which the subtrees are built.
@@ -187,8 +208,10 @@ static void launch_top(sap_cuda_call* call, const sap_cuda_build& b, const top_w
         if (!rows) stage.from_ids = b.points.ids[target ^ 1];
         stage.root_level = b.top * move / moves;
         const int end = b.top * (move + 1) / moves;
-        for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++)
+        for (stage.level = move == 0 ? -1 : stage.root_level; stage.level < end; stage.level++) {
+            stage.ahead = move == 0 ? stage.level >= 0 || !b.points.keep : stage.level > stage.root_level;
             launch_level<real, dims>(call, b, work, stage, rows, counters);
+        }
         share_out(b, movers.blocks, &stage);
         if (dims && rows)
             sap_cuda_launch(call, build_move<real, dims, dims != 0>, movers, b, work, stage);
@@ -220,6 +243,7 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
     size_t bytes = 0;
     b->top = 0;
     while (!bottom_fits<real, dims>(call->cuda, *b, *shape, b->top, &capacity, &bytes)) b->top++;
+    b->counts = room_to_count<real, dims>(call->cuda);
     level_memory memory = plan_levels<real>(*b, *shape);
     if (b->top > 0) memory.own = (unsigned char*)sap_cuda_take(call, memory.scratch);
     sap_cuda_tree_reserve(call, tree, shape);
@@ -234,10 +258,10 @@ static void build(sap_cuda_call* call, sap_tree* tree, const sap_tree_shape* sha
         sap_cuda_tree_clear(call, tree);
     const int64_t subtrees = (int64_t)1 << b->top;
     if constexpr (has_sorted<real, dims>()) {
-        const sap_cuda_grid grid = {subtrees, SORTED_THREADS, bytes, false};
+        const sap_cuda_grid grid = {subtrees, SORTED_THREADS, bytes, false, true};
         sap_cuda_launch(call, build_sorted<dims>, grid, *b, capacity, most);
     } else {
-        const sap_cuda_grid grid = {subtrees, BOTTOM_THREADS, bytes, false};
+        const sap_cuda_grid grid = {subtrees, BOTTOM_THREADS, bytes, false, true};
         sap_cuda_launch(call, build_bottom<real, dims>, grid, *b, capacity, most);
     }
 }

@@ -46,23 +46,31 @@ template <typename real> static __device__ __forceinline__ int sap_median_shift(
     return shift > 0 ? shift : 0;
 }
 
-// The last key in [from, to] whose coordinate lies in a bin below `bin`, or from - 1: bins do not decrease as keys
-// increase. By all lanes of a warp.
+// The last keys in [from, to] whose coordinates lie in bins below `bin`, and in `bin` or below it, or from - 1: bins do not
+// decrease as keys increase. By all lanes of a warp, half of which look for each.
 template <typename real>
-static __device__ __forceinline__ typename sap_ordinal<real>::type
-sap_last_key_below(const sap_median<real>& m, int bin, int bins, typename sap_ordinal<real>::type from,
-                   typename sap_ordinal<real>::type to) {
+static __device__ __forceinline__ void
+sap_last_keys_below(const sap_median<real>& m, int bin, int bins, typename sap_ordinal<real>::type from,
+                    typename sap_ordinal<real>::type to, typename sap_ordinal<real>::type* below,
+                    typename sap_ordinal<real>::type* up_to) {
     typedef typename sap_ordinal<real>::type ordinal;
-    while (from <= to) {
-        const ordinal step = (to - from) / SAP_WARP + 1, ahead = (ordinal)sap_lane() * step;
-        const bool below = ahead <= to - from && sap_median_bin(m, sap_real_of(from + ahead), bins) < bin;
-        const ordinal count = (ordinal)__popc(__ballot_sync(SAP_ALL_LANES, below));
-        if (count == 0) break;
-        const ordinal last = from + (count * step - 1);
+    enum { HALF = SAP_WARP / 2 };
+    const int half = sap_lane() / HALF;
+    bool looks = from <= to;
+    while (__any_sync(SAP_ALL_LANES, looks)) {
+        const ordinal step = looks ? (to - from) / HALF + 1 : 1, ahead = (ordinal)(sap_lane() % HALF) * step;
+        const bool is_below =
+            looks && ahead <= to - from && sap_median_bin(m, sap_real_of(from + ahead), bins) < bin + half;
+        const unsigned int votes = __ballot_sync(SAP_ALL_LANES, is_below) >> half * HALF & ((1u << HALF) - 1);
+        const ordinal count = (ordinal)__popc(votes), last = from + (count * step - 1);
+        looks = looks && count > 0;
+        if (!looks) continue;
         from += (count - 1) * step + 1;
         to = last < to ? last : to;
+        looks = from <= to;
     }
-    return from - 1;
+    *below = __shfl_sync(SAP_ALL_LANES, from - 1, 0);
+    *up_to = __shfl_sync(SAP_ALL_LANES, from - 1, HALF);
 }
 
 // Narrows the candidates to those of one bin. By all lanes of a warp.
@@ -79,8 +87,8 @@ static __device__ __forceinline__ void sap_median_take(sap_median<real>* m, int 
         const ordinal last = sap_ordinal_of(m->origin + ((real)bin + (real)1.5) / m->scale);
         const ordinal from = bin > 0 && first > m->low ? first : m->low,
                       to = bin < bins - 1 && last < m->high ? last : m->high;
-        m->low = sap_last_key_below(*m, bin, bins, from, to) + 1;
-        m->high = sap_last_key_below(*m, bin + 1, bins, from, to);
+        sap_last_keys_below(*m, bin, bins, from, to, &m->low, &m->high);
+        m->low++;
         m->scale = 0;
         return;
     }

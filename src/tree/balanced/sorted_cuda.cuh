@@ -565,6 +565,7 @@ template <int dims>
 static __global__ void __launch_bounds__(SORTED_THREADS, 1024 / SORTED_THREADS)
     build_sorted(const __grid_constant__ sap_cuda_build b, int capacity, float most) {
     SAP_CUDA_SHARED(sorted_shared, shared);
+    sap_cuda_await_before();
     sorted_block<dims> k;
     k.build = &b;
     k.shared = shared;

@@ -177,6 +177,7 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     typedef top_tile<real, dims> shared_type;
     SAP_CUDA_SHARED(shared_type, shared);
     const top_block<real, dims> k = {&b, &w, &stage, shared->cut};
+    sap_cuda_await_before();
     if (sap_build_is_bad(b)) return;
     top_each_root(k, [&](int64_t root, unsigned int from, unsigned int to) {
         top_move<rows>(k, shared, root, stage.level - stage.root_level, from, to);

@@ -12,10 +12,11 @@ enum {
     TOP_GRAIN = 256, // a block's range is a multiple of this
     TOP_ROUND = 7,   // levels between two moves of all points, at most
     TOP_CHILDREN = 1 << TOP_ROUND,
-    TOP_SAMPLED = 0,       // heap number of no node: there are the bounds of a sample of all points
-    TOP_SIDE_BYTES = 1536, // a real for each child of a root and axis takes so much, at most
-    TOP_COUNTS = 12288,    // of a block, in all its histograms
-    TOP_BINS = 4096,       // of a histogram, at most
+    TOP_SAMPLED = 0,         // heap number of no node: there are the bounds of a sample of all points
+    TOP_SIDE_BYTES = 1536,   // a real for each child of a root and axis takes so much, at most
+    TOP_COUNTS = 12288,      // of a block, in all its histograms, on any GPU
+    TOP_COUNTS_MOST = 24576, // where shared memory has room for them
+    TOP_BINS = 4096,         // of a histogram, at most
     TOP_BINS_LEAST = 32,
     TOP_DROP_TILES = 4,     // with more, a block looks after the first tile which histograms are needed
     TOP_BIN_POINTS = 256,   // fewer bins rather than fewer points in each
@@ -76,7 +77,6 @@ template <typename real, int dims> struct top_counting {
     // Whether histograms end along axes that children cannot divide. In 3 dimensions that saves less than asking costs.
     enum { DROPS = dims == 4 };
     top_cut<real> cut[TOP_CHILDREN];       // [node of the root's heap]
-    int counts[TOP_COUNTS + 1];            // the last one: of what is in no histogram
     top_side<real> side[SIDES];            // [child][axis]; behind the children those of points that belong to none
     top_gate<real> gate[TOP_CHILDREN / 2]; // [node that is split]
     int min_id[TOP_CHILDREN];              // [child]
@@ -85,6 +85,7 @@ template <typename real, int dims> struct top_counting {
     int place[STAGED];                     // node << PLACE_BITS | number among those of the node
     int staged;                            // how many wait
     unsigned int counted;                  // bit a: some child may divide axis a
+    int counts[TOP_COUNTS + 1];            // build.counts + 1 of them; the last one: of what is in no histogram
 };
 enum { TOP_PLACE_BITS = 20 };
 
@@ -105,6 +106,7 @@ template <typename real, int dims> struct top_team {
 template <typename real, int dims> struct top_teams {
     top_team<real, dims> team[TOP_TEAMS];
     int bins[TOP_ALL_BINS];
+    alignas(16) int counts[TOP_TEAMS]; // stage.room of them: histograms of listed points alone
 };
 
 // Points that are moved, in the order of their children. dims 0: a column at a time, ids too.
@@ -127,8 +129,10 @@ template <typename real> struct top_stage {
     sap_cuda_ids to_ids;
     int root_level, level; // of the nodes whose points lie together; of those that are split, or to which points move
     int bins;              // of a histogram of the level's children; 0: they belong to the tree's bottom
+    int room;              // counts in the histograms of a block that resolves nodes
     int teams;             // nodes a block that resolves them
     bool together;         // all blocks run at once
+    bool ahead;            // the launch before writes neither points nor their nodes
     unsigned int share, rest; // of all grains, a block's, and how many of the first blocks have one more
     float roots;              // for a rank
     bool packed;              // rows lie without gaps, from where one load brings four numbers
@@ -173,11 +177,12 @@ static __host__ __forceinline__ int top_moves(int levels, int dims, size_t real_
     return moves > 1 && levels == moves * most ? moves + 1 : moves; // moves by the most levels are the dearest
 }
 
-// Bins of each histogram of the children of `level` (-1: of the whole tree), `below` levels under their root.
-static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level, int below) {
+// Bins of each histogram of the children of `level` (-1: of the whole tree), `below` levels under their root. counts: in all
+// histograms of a block, at most.
+static __host__ __forceinline__ int top_bins(int64_t count, int dims, int level, int below, int counts) {
     int bins = TOP_BINS;
     while (bins > TOP_BINS_LEAST &&
-           ((bins * dims) << (below + 1) > TOP_COUNTS || count >> (level + 1) < (int64_t)bins * TOP_BIN_POINTS))
+           ((bins * dims) << (below + 1) > counts || count >> (level + 1) < (int64_t)bins * TOP_BIN_POINTS))
         bins /= 2;
     return bins;
 }

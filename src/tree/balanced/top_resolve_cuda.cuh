@@ -13,7 +13,9 @@ template <int who> struct top_member {
         LOCAL = who == TOP_WARP ? (int)SAP_WARP : TOP_TEAMS * SAP_WARP, // threads that share memory
         BINS = who == TOP_WARP ? (int)TOP_TEAM_BINS : (int)TOP_ALL_BINS
     };
-    int* bins;           // [BINS] shared
+    int* bins;           // [BINS] shared, of candidates
+    int* counts;         // shared, of the histograms of both children
+    int room;            // how many
     unsigned int rounds; // of the barrier of all blocks
     __device__ __forceinline__ int local() const { return who == TOP_WARP ? sap_lane() : (int)threadIdx.x; }
     __device__ __forceinline__ int own() const { return local() + (who == TOP_ALL ? (int)blockIdx.x * LOCAL : 0); }
@@ -46,9 +48,11 @@ template <bool global> static __device__ __forceinline__ top_bins_read top_read_
     return four;
 }
 
-// Narrows a search by a histogram, by a warp, all of whose lanes have it. `rank`: of the median in the node.
+// Narrows a search by a histogram, by a warp, all of whose lanes have it. more: what is to be added to it, in shared memory,
+// or NULL. `rank`: of the median in the node.
 template <bool global, typename real>
-static __device__ __forceinline__ void top_narrow(sap_median<real>* median, const int* counts, int bins, int rank) {
+static __device__ __forceinline__ void top_narrow(sap_median<real>* median, const int* counts, const int* more,
+                                                  int bins, int rank) {
     enum { AHEAD = 8, EACH = 4 * SAP_WARP };
     const int lane = sap_lane();
     const top_bins_read none = {{0, 0, 0, 0}};
@@ -62,6 +66,11 @@ static __device__ __forceinline__ void top_narrow(sap_median<real>* median, cons
         for (int i = 0; i < AHEAD; i++) {
             const int from = at + i * EACH + 4 * lane;
             own[i] = from < bins ? top_read_bins<global>(counts + from) : none;
+            if (more && from < bins) {
+                const top_bins_read added = top_read_bins<false>(more + from);
+#pragma unroll
+                for (int j = 0; j < 4; j++) own[i].of[j] += added.of[j];
+            }
         }
 #pragma unroll
         for (int i = 0; i < AHEAD; i++) {
@@ -141,11 +150,13 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
                                                        int count, int rank) {
     typedef typename sap_ordinal<real>::type ordinal;
     enum { LOCAL = top_member<who>::LOCAL, BINS = top_member<who>::BINS };
+    enum { AT_ONCE = 1024 }; // as many bins as a warp reads at once will do for few candidates
+    const int all = who == TOP_BLOCK && count <= TOP_TEAM_LISTED ? (int)AT_ONCE : (int)BINS;
     top_meeting<real>* meeting = k.work->meeting;
     for (int round = 0; team->node.candidates > TOP_RANKED; round++) {
         const ordinal low = team->node.low;
-        const int shift = sap_median_shift(team->node, BINS);
-        for (int i = me->local(); i < BINS; i += LOCAL) me->bins[i] = 0;
+        const int shift = sap_median_shift(team->node, all);
+        for (int i = me->local(); i < all; i += LOCAL) me->bins[i] = 0;
         me->wait();
         top_each_candidate(k, me, *team, first, count,
                            [&](int, ordinal key) { atomicAdd(&me->bins[(int)((key - low) >> shift)], 1); });
@@ -153,7 +164,7 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
         const int* bins = me->bins;
         if (who == TOP_ALL) {
             int *sums = meeting->bins[round % 3], *clear = meeting->bins[(round + 1) % 3];
-            for (int i = me->local(); i < BINS; i += LOCAL) {
+            for (int i = me->local(); i < all; i += LOCAL) {
                 if (me->bins[i]) atomicAdd(&sums[i], me->bins[i]);
                 if (me->writes()) clear[i] = 0;
             }
@@ -162,7 +173,7 @@ static __device__ __forceinline__ void top_narrow_list(const top_block<real, dim
         }
         if (me->leads()) {
             sap_median<real> median = team->node;
-            top_narrow<who == TOP_ALL>(&median, bins, BINS, rank);
+            top_narrow<who == TOP_ALL>(&median, bins, NULL, all, rank);
             __syncwarp(); // all have read it
             if (median.candidates > TOP_RANKED && median.low == median.high) {
                 if (sap_lane() == 0) team->pivot[median.component] = median.low;
@@ -245,55 +256,94 @@ static __device__ __forceinline__ void top_write_median(const top_block<real, di
     if (lane == 0) sap_write_node<real>(*k.build, k.stage->level, index, axis, x);
 }
 
-// Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at.
+// Takes keys of a warp's points, those of a lane whose bits are set, into bounds. Points of a list crowd at the border of
+// their children: a warp asks first, so that its threads need not wait for one another.
+template <typename ordinal>
+static __device__ __forceinline__ void top_widen_by(const ordinal* key, unsigned int own, ordinal* lower,
+                                                    ordinal* upper) {
+    ordinal low = (ordinal)-1, high = 0;
+#pragma unroll
+    for (int j = 0; j < TOP_ITEMS; j++) {
+        if (!(own >> j & 1)) continue;
+        low = min(low, key[j]);
+        high = max(high, key[j]);
+    }
+    low = sap_warp_min(low);
+    high = sap_warp_max(high);
+    if (sap_lane() != 0) return;
+    if (low < *(volatile ordinal*)lower) atomicMin(lower, low);
+    if (high > *(volatile ordinal*)upper) atomicMax(upper, high);
+}
+
+// Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at. counts:
+// the histograms of these points alone, in shared memory, or NULL: they are added to what other points have in global memory,
+// which takes longer.
 template <int who, typename real, int dims>
 static __device__ __forceinline__ void
 top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team, int64_t parent,
-              const sap_median<real>& node, int bins, unsigned int first, int count) {
+              const sap_median<real>& node, int bins, int* counts, unsigned int first, int count) {
     typedef typename sap_ordinal<real>::type ordinal;
     const top_work<real>& w = *k.work;
     const int all = 2 * k.axes(), threads = me->threads();
     const unsigned int pivot = first + (unsigned int)team->median;
     const real split = *k.at(node.axis, pivot);
     int* sums = w.bins[(k.stage->level + 1) & 1] + (parent - ((int64_t)1 << k.stage->level)) * all * bins;
-    for (int at = me->own(); at < count; at += TOP_ITEMS * threads) {
+    for (int at = me->own(); at - sap_lane() < count; at += TOP_ITEMS * threads) { // by whole warps
         top_point<real, dims> point[TOP_ITEMS];
         int32_t id[TOP_ITEMS];
+        unsigned int there = 0, right = 0; // which of the points there are; which are the right child's
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
             point[j].load(&k, first + (unsigned int)min(at + j * threads, count - 1));
             id[j] = k.stage->from_ids[point[j].i];
+            if (at + j * threads < count) there |= 1u << j;
         }
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++) {
-            if (at + j * threads >= count) continue;
             const real x = point[j].coordinate(node.axis);
-            bool right = x > split;
-            if (x == split) right = point[j].i == pivot || !top_tied_before(k, node.axis, 0, point[j].i, pivot);
-            for (int a = 0; a < k.axes(); a++) {
-                const int side = right * k.axes() + a;
-                const real coordinate = point[j].coordinate(a);
-                top_widen(&team->side[side], coordinate);
-                if (team->side[side].scale > 0)
-                    atomicAdd(&sums[side * bins + top_bin(team->side[side], coordinate, bins)], 1);
+            bool after = x > split;
+            if (x == split) after = point[j].i == pivot || !top_tied_before(k, node.axis, 0, point[j].i, pivot);
+            if (after) right |= 1u << j;
+        }
+        for (int a = 0; a < k.axes(); a++) {
+            ordinal key[TOP_ITEMS];
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++) {
+                const real x = point[j].coordinate(a);
+                const int side = (right >> j & 1) * k.axes() + a;
+                key[j] = sap_ordinal_of(x);
+                if (!(there >> j & 1 && team->side[side].scale > 0)) continue;
+                const int bin = side * bins + top_bin(team->side[side], x, bins);
+                if (counts)
+                    atomicAdd(&counts[bin], 1);
+                else
+                    atomicAdd(&sums[bin], 1);
             }
-            atomicMin(&team->min_id[right], id[j]);
+#pragma unroll
+            for (int side = 0; side < 2; side++)
+                top_widen_by(key, side ? there & right : there & ~right, &team->lower[side * k.axes() + a],
+                             &team->upper[side * k.axes() + a]);
+        }
+#pragma unroll
+        for (int side = 0; side < 2; side++) {
+            const unsigned int own = side ? there & right : there & ~right;
+            unsigned int least = INT32_MAX;
+#pragma unroll
+            for (int j = 0; j < TOP_ITEMS; j++)
+                if (own >> j & 1) least = min(least, (unsigned int)id[j]);
+            least = sap_warp_min(least);
+            if (sap_lane() == 0 && least < (unsigned int)*(volatile int*)&team->min_id[side])
+                atomicMin(&team->min_id[side], (int)least);
         }
     }
-    __threadfence();
+    if (!counts) __threadfence();
     me->wait();
+    if (who != TOP_ALL) return;
     for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
-        if (team->side[i].least <= team->side[i].most) {
-            team->lower[i] = min(team->lower[i], sap_ordinal_of(team->side[i].least));
-            team->upper[i] = max(team->upper[i], sap_ordinal_of(team->side[i].most));
-        }
-        if (who != TOP_ALL) continue;
         atomicMin(&w.lower[2 * parent * k.axes() + i], team->lower[i]);
         atomicMax(&w.upper[2 * parent * k.axes() + i], team->upper[i]);
         if (i < 2) atomicMin(&w.min_id[2 * parent + i], team->min_id[i]);
     }
-    me->wait();
-    if (who != TOP_ALL) return;
     me->meet(k);
     for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
         team->lower[i] = *(volatile ordinal*)&w.lower[2 * parent * k.axes() + i];
@@ -330,10 +380,10 @@ static __device__ __forceinline__ void top_take_side(const top_block<real, dims>
 }
 
 // Begins a node of `level`, whose bounds and histograms are complete: axis, candidates; and writes its box if the tree
-// keeps it. By a warp; the team knows it as child `side`.
+// keeps it. By a warp; the team knows it as child `side`. counts: as in top_take_list.
 template <typename real, int dims>
 static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k, const top_team<real, dims>& team,
-                                                 int level, int64_t index, int side, int bins) {
+                                                 int level, int64_t index, int side, int bins, const int* counts) {
     const sap_cuda_build& b = *k.build;
     SAP_ASSERT(level < b.top && index >> level == 0);
     const typename sap_ordinal<real>::type *lower = team.lower + side * k.axes(), *upper = team.upper + side * k.axes();
@@ -351,8 +401,8 @@ static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k,
     node.below = 0;
     node.candidates = count;
     if (node.scale > 0) // else all points of the node are candidates
-        top_narrow<true>(&node, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins, bins,
-                         (int)(k.rank(level + 1, 2 * index + 1) - from));
+        top_narrow<true>(&node, k.work->bins[level & 1] + (index * k.axes() + node.axis) * bins,
+                         counts ? counts + own * bins : NULL, bins, (int)(k.rank(level + 1, 2 * index + 1) - from));
     if (sap_lane() == 0) k.work->node[heap] = node;
     for (int a = sap_lane(); a < k.axes(); a += SAP_WARP) {
         k.work->lower[heap * k.axes() + a] = lower[a];
@@ -365,22 +415,36 @@ static __device__ __forceinline__ void top_begin(const top_block<real, dims>& k,
     }
 }
 
+// What is loaded of a node before anything is looked at: each load takes as long as many. By those who find its median.
+template <typename real> struct top_opening {
+    sap_median<real> node;
+    top_known<real> known; // of a side, which a thread each has
+};
+
+template <typename real, int dims>
+static __device__ __forceinline__ top_opening<real> top_open(const top_block<real, dims>& k, int64_t index, int bins,
+                                                             int local) {
+    const int64_t heap = ((int64_t)1 << k.stage->level) + index;
+    static_assert(2 * SAP_MAX_DIMS <= SAP_WARP, "a lane has a side");
+    top_opening<real> opening = {k.work->node[heap], {}};
+    if (bins && local < 2 * k.axes()) opening.known = top_load_side(k, heap, local);
+    opening.known.span.low = opening.node.low;
+    opening.known.span.high = opening.node.high;
+    opening.known.span.axis = opening.node.axis;
+    return opening;
+}
+
 // Finds a node's median and begins its children.
 template <int who, typename real, int dims>
 static __device__ void top_resolve(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team,
-                                   int64_t index, int bins) {
+                                   int64_t index, int bins, const top_opening<real>& opening) {
     const int64_t heap = ((int64_t)1 << k.stage->level) + index;
-    const sap_median<real> node = k.work->node[heap];
+    const sap_median<real>& node = opening.node;
     const unsigned int first = (unsigned int)k.rank(k.stage->level, index);
     SAP_ASSERT(k.work->listed[heap] == node.candidates);
-    static_assert(2 * SAP_MAX_DIMS <= SAP_WARP, "a lane has a side");
-    const bool has_side = bins && me->local() < 2 * k.axes();
-    top_known<real> known = {};
-    if (has_side) known = top_load_side(k, heap, me->local()); // with the node: each load takes as long as many
-    known.span.low = node.low;
-    known.span.high = node.high;
-    known.span.axis = node.axis;
+    int* counts = who != TOP_ALL && 2 * k.axes() * bins <= me->room ? me->counts : NULL;
     me->wait();
+    for (int i = me->local(); counts && i < 2 * k.axes() * bins; i += top_member<who>::LOCAL) counts[i] = 0;
     if (me->local() == 0) {
         team->node = node;
         team->found = 0;
@@ -391,16 +455,27 @@ static __device__ void top_resolve(const top_block<real, dims>& k, top_member<wh
         if (me->own() == 0) k.work->meeting->found = 0;
         me->meet(k);
     }
-    if (has_side) top_take_side(k, team, me->local(), known, bins);
+    if (bins && me->local() < 2 * k.axes()) top_take_side(k, team, me->local(), opening.known, bins);
     me->wait();
     top_find_pivot(k, me, team, index, first, node.candidates);
     SAP_ASSERT(who != TOP_ALL || bins > 0); // else a block might begin the next node while another one reads this one's
-    if (bins) top_take_list(k, me, team, heap, node, bins, first, node.candidates);
+    if (bins) top_take_list(k, me, team, heap, node, bins, counts, first, node.candidates);
     const int warp = who == TOP_WARP ? 0 : (int)threadIdx.x / SAP_WARP, warps = who == TOP_WARP ? 1 : (int)TOP_TEAMS;
     if (!me->writes()) return;
     for (int side = warp; bins && side < 2; side += warps)
-        top_begin(k, *team, k.stage->level + 1, 2 * index + side, side, bins);
+        top_begin(k, *team, k.stage->level + 1, 2 * index + side, side, bins, counts);
     if (warp == warps - 1) top_write_median(k, index, node.axis, first + (unsigned int)team->median);
+}
+
+// All blocks together find the medians of nodes with very many candidates. Apart from the rest, which needs its registers.
+template <typename real, int dims>
+static __device__ __noinline__ void top_resolve_crowded(const top_block<real, dims>& k, top_teams<real, dims>* shared) {
+    const int64_t nodes = (int64_t)1 << k.stage->level;
+    top_member<TOP_ALL> all = {shared->bins, NULL, 0, 0};
+    for (int64_t index = 0; index < nodes; index++)
+        if (k.work->node[nodes + index].candidates > TOP_ALL_LISTED)
+            top_resolve(k, &all, &shared->team[0], index, k.stage->bins,
+                        top_open(k, index, k.stage->bins, (int)threadIdx.x));
 }
 
 // A warp or a block a node of the level. Level -1: begins the tree's root. The points are those that were listed.
@@ -412,35 +487,43 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     SAP_CUDA_SHARED(shared_type, shared);
     const top_block<real, dims> k = {&b, &w, &stage, NULL};
     const int warp = (int)threadIdx.x / SAP_WARP;
-    if (sap_build_is_bad(b)) return;
-    top_member<TOP_WARP> own = {shared->bins + warp * TOP_TEAM_BINS, 0};
+    sap_cuda_await_before();
+    const bool is_bad = sap_build_is_bad(b); // looked at once all else is on its way
     if (stage.level < 0) {
         if (warp > 0) return;
-        if (sap_lane() < k.axes())
-            top_take_side(k, &shared->team[0], sap_lane(), top_load_side(k, (int64_t)TOP_SAMPLED, sap_lane()),
-                          stage.bins);
+        top_known<real> known = {};
+        if (sap_lane() < k.axes()) known = top_load_side(k, (int64_t)TOP_SAMPLED, sap_lane());
+        if (is_bad) return;
+        if (sap_lane() < k.axes()) top_take_side(k, &shared->team[0], sap_lane(), known, stage.bins);
         __syncwarp();
-        top_begin(k, shared->team[0], 0, 0, 0, stage.bins);
+        top_begin(k, shared->team[0], 0, 0, 0, stage.bins, NULL);
         return;
     }
-    const sap_median<real>* nodes = w.node + ((int64_t)1 << stage.level);
-    const int most = stage.together ? TOP_ALL_LISTED : INT_MAX;
-    top_member<TOP_ALL> one = {shared->bins, 0};
+    const int64_t nodes = (int64_t)1 << stage.level, first = (int64_t)blockIdx.x * stage.teams;
+    const int64_t own = min(first + (stage.teams > 1 ? warp : 0), nodes - 1), end = min(first + stage.teams, nodes);
+    const int local = stage.teams > 1 ? sap_lane() : (int)threadIdx.x;
+    const top_opening<real> opening = top_open(k, own, stage.bins, local);
     bool crowded = false;
-    for (int64_t index = threadIdx.x; stage.together && index >> stage.level == 0; index += TOP_TEAMS * SAP_WARP)
-        crowded |= nodes[index].candidates > most;
+    for (int64_t index = threadIdx.x; stage.together && index < nodes; index += TOP_TEAMS * SAP_WARP)
+        crowded |= w.node[nodes + index].candidates > TOP_ALL_LISTED;
+    if (is_bad) return;
     if (stage.together && __syncthreads_or(crowded)) // hardly ever
-        for (int64_t index = 0; index >> stage.level == 0; index++)
-            if (nodes[index].candidates > most) top_resolve(k, &one, &shared->team[0], index, stage.bins);
-    const int64_t first = (int64_t)blockIdx.x * stage.teams, end = min(first + stage.teams, (int64_t)1 << stage.level);
-    const int alone = stage.teams > 1 ? TOP_TEAM_LISTED : -1; // with so many a warp is left alone
-    top_member<TOP_BLOCK> all = {shared->bins, 0};
-    for (int64_t index = first; index < end; index++)
-        if (nodes[index].candidates > alone && nodes[index].candidates <= most)
-            top_resolve(k, &all, &shared->team[0], index, stage.bins);
+        top_resolve_crowded(k, shared);
+    const int most = stage.together ? TOP_ALL_LISTED : INT_MAX, least = stage.teams > 1 ? TOP_TEAM_LISTED + 1 : 0;
+    const bool alone = opening.node.candidates < least;
+    top_member<TOP_BLOCK> all = {shared->bins, shared->counts, stage.room, 0};
+    if (stage.teams == 1 || __syncthreads_or(!alone))
+        for (int64_t index = first; index < end; index++) {
+            top_opening<real> block = opening;
+            if (stage.teams > 1) block = top_open(k, index, stage.bins, (int)threadIdx.x);
+            if (block.node.candidates >= least && block.node.candidates <= most)
+                top_resolve(k, &all, &shared->team[0], index, stage.bins, block);
+        }
+    if (stage.teams == 1) return;
     __syncthreads();
-    if (first + warp < end && nodes[first + warp].candidates <= alone)
-        top_resolve(k, &own, &shared->team[warp], first + warp, stage.bins);
+    const int room = stage.room / TOP_TEAMS;
+    top_member<TOP_WARP> only = {shared->bins + warp * TOP_TEAM_BINS, shared->counts + warp * room, room, 0};
+    if (first + warp < end && alone) top_resolve(k, &only, &shared->team[warp], own, stage.bins, opening);
 }
 
 #endif
