@@ -288,7 +288,7 @@ static void count_messages(rank_thread* r, void* context) {
     const saying* s = context;
     const int32_t rank = sap_comm_rank(r->comm), ranks = s->ranks, levels = levels_of(ranks);
     const float* own = s->points + (size_t)rank * MANY_POINTS * 3;
-    const int64_t point = 3 * sizeof(float) + sizeof(int64_t), k = 8,
+    const int64_t point = 3 * sizeof(float) + sizeof(int32_t), k = 8,
                   answer = k * (int64_t)(sizeof(int64_t) + sizeof(float));
     sap_comm_info last, said;
     sap_cluster_info info;

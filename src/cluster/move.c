@@ -11,7 +11,8 @@ enum { PACKED_AT_ONCE = 8192 }; // points, by a thread
 typedef struct moving {
     sap_cluster_tree* tree;
     const sap_cut* cut;
-    size_t width;                                   // bytes of a point's coordinates
+    size_t width;                                   // bytes of a point's coordinates …
+    size_t id_bytes;                                // … and of its id, as it is sent: none splits a double behind it
     int32_t pieces;                                 // of this rank
     int32_t first;                                  // of them, among all
     int64_t *send, *receive, *bytes_out, *bytes_in; // [ranks]
@@ -66,12 +67,25 @@ static const unsigned char* point_of(const moving* m, int32_t row) {
     return (const unsigned char*)rows->coords + (size_t)row * (size_t)rows->stride * (size_t)rows->real_bits / 8;
 }
 
-// A point's coordinates. What most points have is no call.
-static void copy_point(const moving* m, unsigned char* to, const unsigned char* point) {
-    if (m->width == 3 * sizeof(float))
-        memcpy(to, point, 3 * sizeof(float));
-    else
-        memcpy(to, point, m->width);
+// Coordinates of rows, without gaps. What most points have is no call.
+static void pack_coords(const sap_rows* given, const int32_t* rows, int64_t count, const size_t width,
+                        unsigned char* to) {
+    const unsigned char* coords = given->coords;
+    const size_t pitch = (size_t)given->stride * (size_t)given->real_bits / 8;
+    for (int64_t p = 0; p < count; p++) memcpy(to + (size_t)p * width, coords + (size_t)rows[p] * pitch, width);
+}
+
+static void pack_ids(const moving* m, const int32_t* rows, int64_t count, unsigned char* to) {
+    const int64_t *ids = m->cut->ids, first = first_id(m);
+    const size_t bytes = m->id_bytes;
+    for (int64_t p = 0; p < count; p++) {
+        const int64_t id = ids ? ids[rows[p]] : first + rows[p];
+        const int32_t narrow = (int32_t)id;
+        if (bytes == sizeof narrow)
+            memcpy(to + (size_t)p * sizeof narrow, &narrow, sizeof narrow);
+        else
+            memcpy(to + (size_t)p * sizeof id, &id, sizeof id);
+    }
 }
 
 // Points from number `from` to `to` - 1 of those that leave: rank by rank, as in the order of the cut, but for those that
@@ -83,20 +97,23 @@ static void pack(void* context, int64_t from, int64_t to, int32_t worker) {
     (void)worker;
     for (int32_t r = 0; r < m->tree->comm->size && first < to; first += m->send[r++]) {
         const int64_t count = m->send[r], end = to - first < count ? to - first : count;
-        unsigned char* coords = m->out + (size_t)first * (m->width + sizeof(int64_t));
-        unsigned char* ids = coords + (size_t)count * m->width;
+        const int64_t begin = from > first ? from - first : 0;
+        unsigned char* coords = m->out + (size_t)first * (m->width + m->id_bytes);
+        unsigned char* ids = coords + (size_t)count * m->width + (size_t)begin * m->id_bytes;
         if (r == m->tree->comm->rank) rows += m->cut->given - m->sent;
-        for (int64_t p = from > first ? from - first : 0; p < end; p++) {
-            const int64_t id = id_of(m, rows[first + p]);
-            copy_point(m, coords + (size_t)p * m->width, point_of(m, rows[first + p]));
-            memcpy(ids + (size_t)p * sizeof id, &id, sizeof id);
-        }
+        if (begin >= end) continue;
+        coords += (size_t)begin * m->width;
+        if (m->width == 3 * sizeof(float))
+            pack_coords(m->cut->rows, rows + first + begin, end - begin, 3 * sizeof(float), coords);
+        else
+            pack_coords(m->cut->rows, rows + first + begin, end - begin, m->width, coords);
+        pack_ids(m, rows + first + begin, end - begin, ids);
     }
 }
 
 static sap_status exchange_points(moving* m) {
     sap_comm* comm = m->tree->comm;
-    const int64_t width = (int64_t)(m->width + sizeof(int64_t));
+    const int64_t width = (int64_t)(m->width + m->id_bytes);
     for (int32_t r = 0; r < comm->size; r++) {
         m->bytes_out[r] = m->send[r] * width;
         m->bytes_in[r] = m->receive[r] * width;
@@ -121,8 +138,8 @@ static part next_part(const moving* m, int32_t i, int32_t rank, const unsigned c
     size_t skipped = 0;
     for (int32_t j = 0; j < i; j++) skipped += (size_t)counts[j];
     const unsigned char* ids = *at + (size_t)m->receive[rank] * m->width;
-    const part p = {NULL, *at + skipped * m->width, ids + skipped * sizeof(int64_t), counts[i]};
-    *at = ids + (size_t)m->receive[rank] * sizeof(int64_t);
+    const part p = {NULL, *at + skipped * m->width, ids + skipped * m->id_bytes, counts[i]};
+    *at = ids + (size_t)m->receive[rank] * m->id_bytes;
     return p;
 }
 
@@ -143,10 +160,14 @@ typedef struct filling {
     int64_t first; // place
 } filling;
 
-static int64_t sent_id(const part* p, int64_t n) {
+static inline int64_t sent_id(const part* p, size_t bytes, int64_t n) {
     int64_t id;
-    memcpy(&id, p->ids + (size_t)n * sizeof id, sizeof id);
-    return id;
+    int32_t narrow;
+    if (bytes == sizeof narrow)
+        memcpy(&narrow, p->ids + (size_t)n * sizeof narrow, sizeof narrow);
+    else
+        memcpy(&id, p->ids + (size_t)n * sizeof id, sizeof id);
+    return bytes == sizeof narrow ? narrow : id;
 }
 
 // Whether ids ascend as points come, and no two are the same.
@@ -158,7 +179,7 @@ static bool is_in_order(const gathering* g) {
     for (int32_t r = 0; r < g->m->tree->comm->size; r++) {
         const part p = next_part(g->m, g->piece, r, &at);
         for (int64_t n = 0; n < p.count; n++) {
-            const int64_t id = p.rows ? g->m->cut->ids[p.rows[n]] : sent_id(&p, n);
+            const int64_t id = p.rows ? g->m->cut->ids[p.rows[n]] : sent_id(&p, g->m->id_bytes, n);
             ascends &= last < id;
             last = id;
         }
@@ -171,7 +192,7 @@ static void list_arrivals(const gathering* g, sap_listed* list) {
     for (int32_t r = 0; r < g->m->tree->comm->size; r++) {
         const part p = next_part(g->m, g->piece, r, &at);
         for (int64_t n = 0; n < p.count; n++) {
-            const int64_t id = p.rows ? id_of(g->m, p.rows[n]) : sent_id(&p, n);
+            const int64_t id = p.rows ? id_of(g->m, p.rows[n]) : sent_id(&p, g->m->id_bytes, n);
             *list++ = (sap_listed){id, p.rows ? point_of(g->m, p.rows[n]) : p.coords + (size_t)n * g->m->width};
         }
     }
@@ -218,12 +239,18 @@ FILL(double)
 
 static void fill_ids(const filling* f, int64_t from, int64_t to) {
     const gathering* g = f->g;
+    const part points = f->from;
+    const size_t bytes = g->m->id_bytes;
     const sap_listed* list = g->list ? g->list + f->first : NULL;
-    int32_t* held = g->columns->ids + f->first;
+    const int64_t *given = g->m->cut->ids, first_row = first_id(g->m), first = f->first;
+    int32_t* held = g->columns->ids + first;
+    int64_t* ids = g->ids ? g->ids + first : NULL;
     for (int64_t p = from; p < to; p++) {
-        const int64_t id = list ? list[p].id : f->from.rows ? id_of(g->m, f->from.rows[p]) : sent_id(&f->from, p);
-        held[p] = (int32_t)(g->ids ? f->first + p : id);
-        if (g->ids) g->ids[f->first + p] = id;
+        const int64_t id = list          ? list[p].id
+                           : points.rows ? given ? given[points.rows[p]] : first_row + points.rows[p]
+                                         : sent_id(&points, bytes, p);
+        held[p] = (int32_t)(ids ? first + p : id);
+        if (ids) ids[p] = id;
     }
 }
 
@@ -337,7 +364,7 @@ static sap_status make_lists(moving* m) {
 }
 
 static sap_status make_room(moving* m) {
-    const size_t each = m->width + sizeof(int64_t);
+    const size_t each = m->width + m->id_bytes;
     size_t in;
     const bool fits = sap_size_multiply((uint64_t)m->received, each, &in) && in < SIZE_MAX / 4;
     const size_t out = (size_t)m->sent * each;
@@ -373,6 +400,7 @@ sap_status sap_cluster_move(sap_cluster_tree* tree, const sap_cut* cut) {
     sap_comm* comm = tree->comm;
     moving m = {.tree = tree, .cut = cut};
     m.width = (size_t)tree->dims * (size_t)tree->real_bits / 8;
+    m.id_bytes = tree->real_bits == 32 && are_narrow(&m) ? sizeof(int32_t) : sizeof(int64_t);
     for (int32_t i = 0; i < cut->piece_count; i++) {
         if (cut->pieces[i].owner != comm->rank) continue;
         if (!m.pieces++) m.first = i;
