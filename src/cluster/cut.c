@@ -26,7 +26,7 @@ uint64_t sap_cut_key(const sap_rows* rows, int64_t row, int32_t axis) {
         const float x = ((const float*)rows->coords)[at] + 0;
         uint32_t bits;
         memcpy(&bits, &x, sizeof bits);
-        return bits >> 31 ? ~bits : bits | UINT32_C(1) << 31;
+        return bits ^ ((uint32_t) - (int32_t)(bits >> 31) | UINT32_C(1) << 31);
     }
     const double x = ((const double*)rows->coords)[at] + 0;
     uint64_t bits;
@@ -192,6 +192,8 @@ static sap_status find_boxes(level* l) {
     return sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
 }
 
+static int32_t bits_of(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
+
 // Axes, and where searches begin.
 static void choose_axes(level* l) {
     const int32_t dims = l->cut->rows->dims, bits = l->cut->rows->real_bits;
@@ -217,6 +219,7 @@ static void choose_axes(level* l) {
         s->from = s->to = equal ? dims : 0; // equal points differ in their ids, if in anything
         s->goes_on = !trivial && (!equal || l->cut->ids || l->cut->share);
         if (some) s->key[0] = box[s->axis];
+        s->differing = some ? bits_of(box[s->axis] ^ ~box[dims + s->axis]) : 0;
         if (!some) s->key[0] = bits == 32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63; // of zero
         SAP_ASSERT(trivial || equal || (s->left > 0 && s->middle < s->node.high));
     }
@@ -260,21 +263,37 @@ static inline int64_t bin_of(const binning* b, int32_t row) {
     return (int64_t)(key - b->first < b->bins - 2 ? key - b->first + 1 : b->bins - 1);
 }
 
+static inline int64_t count_row(const binning* b, int32_t row, int64_t low, uint64_t span, int32_t* kept,
+                                uint32_t* counts) {
+    const int64_t bin = bin_of(b, row);
+    counts[bin]++;
+    *kept = row;
+    return (uint64_t)(bin - low) < span;
+}
+
 // Counts the bins of rows: list[from … end - 1], or, if list is NULL, from … end - 1 themselves. Those of bins low to high are
 // kept, without branches, as nobody can foretell them; how many. Neighbours are counted apart, so that none waits for the
 // one before it.
-static inline int64_t count_rows(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t low,
+static inline int64_t count_each(const binning b, const int32_t* list, int64_t from, int64_t end, int64_t low,
                                  int64_t high, int32_t* kept, uint32_t counts[2][MOST_BINS]) {
     const uint64_t span = (uint64_t)(high - low + 1);
-    int64_t count = 0;
-    for (int64_t p = from; p < end; p++) {
-        const int32_t row = list ? list[p] : (int32_t)p;
-        const int64_t bin = bin_of(&b, row);
-        counts[p & 1][bin]++;
-        kept[count] = row;
-        count += (uint64_t)(bin - low) < span;
-    }
+    int64_t count = 0, p = from;
+    for (; p + 1 < end; p += 2)
+        for (int i = 0; i < 2; i++)
+            count += count_row(&b, list ? list[p + i] : (int32_t)(p + i), low, span, kept + count, counts[i]);
+    if (p < end) count += count_row(&b, list ? list[p] : (int32_t)p, low, span, kept + count, counts[0]);
     return count;
+}
+
+// The same; what most coordinates are is known where it is compiled.
+static int64_t count_rows(binning b, const int32_t* list, int64_t from, int64_t end, int64_t low, int64_t high,
+                          int32_t* kept, uint32_t counts[2][MOST_BINS]) {
+    if (b.rows.real_bits == 64 || b.ids || b.is_guess) return count_each(b, list, from, end, low, high, kept, counts);
+    b.rows.real_bits = 32;
+    b.ids = NULL;
+    b.is_guess = false;
+    if (list) return count_each(b, list, from, end, low, high, kept, counts);
+    return count_each(b, NULL, from, end, low, high, kept, counts);
 }
 
 static void count_bits(void* context, int64_t part, int32_t worker) {
@@ -472,7 +491,15 @@ static int32_t guess_shift(int32_t bits, int32_t step) {
     return shift;
 }
 
-// Key by key until the median's keys tell the halves apart.
+// Most low bits of a key that a search looks for.
+static int32_t most_unknown(const level* l, int32_t key) {
+    int32_t most = 0;
+    for (int32_t i = 0; i < l->count; i++)
+        if (seeks(&l->searches[i], key, most)) most = l->searches[i].unknown;
+    return most;
+}
+
+// Key by key until the median's keys tell the halves apart. The high bits that a node's box leaves its first keys are known.
 static sap_status find_keys(level* l) {
     const int32_t dims = l->cut->rows->dims, most = l->cut->ids ? dims + 1 : dims;
     const int32_t step = l->count <= FEW_NODES ? MANY_BITS : FEW_BITS;
@@ -481,11 +508,11 @@ static sap_status find_keys(level* l) {
         sap_status status = SAP_OK;
         for (int32_t i = 0; i < l->count; i++) {
             search* s = &l->searches[i];
-            s->unknown = all;
-            if (s->goes_on && s->to == key) s->key[key] = 0;
+            s->unknown = key == 0 ? s->differing : all;
+            if (s->goes_on && s->to == 0 && key == 0) s->key[0] &= s->unknown < 64 ? UINT64_MAX << s->unknown : 0;
         }
         if (key == 0 && l->cut->last) status = guess_bits(l, guess_shift(all, step), step);
-        for (int32_t left = all; left > 0 && status == SAP_OK;) {
+        for (int32_t left = most_unknown(l, key); left > 0 && status == SAP_OK;) {
             const int32_t bits = left < step ? left : step;
             left -= bits;
             status = find_bits(l, key, left, bits);
@@ -553,33 +580,39 @@ static stretch half_stretch_of(const level* l, int64_t part) {
     return (stretch){s, part % l->stretches ? s->node.end : s->node.begin, s->node.end};
 }
 
-// Divides rows, as keep_rows has them, keeping their order; how many go left.
-static inline int64_t divide_rows(const level* l, const search* s, const int32_t* list, int64_t from, int64_t end) {
-    const sap_rows points = *l->cut->rows;
-    const bool by_coordinate = s->from < s->to && s->from < points.dims; // which most of them differ in
-    const int32_t axis = (s->axis + s->from) % points.dims;
-    const uint64_t median = by_coordinate ? s->key[s->from] : 0;
-    int32_t *order = l->cut->order, *moved = l->moved;
-    int64_t left = from, right = left, taken = 0;
-    for (int64_t p = from; p < end; p++) {
-        const int32_t row = list ? list[p] : (int32_t)p;
-        const uint64_t own = by_coordinate ? sap_cut_key(&points, row, axis) : 0;
-        const bool goes = own != median ? own < median : goes_left(l, s, s->from + by_coordinate, row, &taken);
-        // Without branches, as nobody can foretell the half.
-        order[left] = row; // NOLINT(clang-analyzer-core.NullDereference): only a list is NULL
-        moved[right] = row;
-        left += goes;
-        right += !goes;
+// Divides rows, as keep_rows has them, keeping their order; how many go left. Most of them differ from the median in the
+// first key that tells.
+#define DIVIDE(real)                                                                                                   \
+    static inline int64_t divide_##real(const level* l, const search* s, const int32_t* list, int64_t from,            \
+                                        int64_t end) {                                                                 \
+        const sap_rows* points = l->cut->rows;                                                                         \
+        const bool by_coordinate = s->from < s->to && s->from < points->dims;                                          \
+        const real* x = (const real*)points->coords + (s->axis + s->from) % points->dims;                              \
+        const real median = by_coordinate ? (real)sap_cut_value(s->key[s->from], points->real_bits) : 0;               \
+        const int64_t stride = by_coordinate ? points->stride : 0;                                                     \
+        int32_t *order = l->cut->order, *moved = l->moved;                                                             \
+        int64_t left = from, taken = 0;                                                                                \
+        for (int64_t p = from; p < end; p++) {                                                                         \
+            const int32_t row = list ? list[p] : (int32_t)p;                                                           \
+            const real own = by_coordinate ? x[row * stride] : median;                                                 \
+            const bool goes = own != median ? own < median : goes_left(l, s, s->from + by_coordinate, row, &taken);    \
+            /* Without branches, as nobody can foretell the half. */                                                   \
+            order[left] = row; /* NOLINT(clang-analyzer-core.NullDereference): only a list is NULL */                  \
+            moved[from + p - left] = row;                                                                              \
+            left += goes;                                                                                              \
+        }                                                                                                              \
+        return left - from;                                                                                            \
     }
-    return left - from;
-}
+DIVIDE(float)
+DIVIDE(double)
 
 static void divide(void* context, int64_t part, int32_t worker) {
     const level* l = context;
     const stretch rows = half_stretch_of(l, part);
     (void)worker;
-    l->kept[part] = l->cut->is_whole ? divide_rows(l, rows.s, NULL, rows.from, rows.end)
-                                     : divide_rows(l, rows.s, l->cut->order, rows.from, rows.end);
+    const int32_t* list = l->cut->is_whole ? NULL : l->cut->order;
+    l->kept[part] = l->cut->rows->real_bits == 64 ? divide_double(l, rows.s, list, rows.from, rows.end)
+                                                  : divide_float(l, rows.s, list, rows.from, rows.end);
 }
 
 // Moves a node's rows into its halves.

@@ -24,6 +24,7 @@ typedef struct sap_cut_search {
     uint64_t key[SAP_MAX_DIMS + 1];
     int32_t axis, from, to; // keys [from, to) tell
     int32_t unknown;        // low bits of the key that is looked for
+    int32_t differing;      // low bits of the first key in which the node's points differ
     bool goes_on;           // a key is looked for
     bool is_counted;        // bits of it now
     sap_cut_node* half[2];  // where they are kept
