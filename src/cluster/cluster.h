@@ -112,8 +112,10 @@ void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char*
 // ---- cluster/top.c
 sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut);
 void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top);
-// The subtree in whose cell each query lies; how many lie in those of rank `owner`.
-int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees);
+// The subtree in whose cell each query lies. Lists those that lie in none of rank `owner`, ascending; how many. There is room
+// for one more than all queries.
+int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees,
+                             int32_t* away);
 // The squared distance to a subtree's box, which is no more than that of any of its points; NaN if the query's is.
 double sap_cluster_top_distance2(const sap_cluster_top* top, int32_t subtree, const void* query);
 // The ranks but `without` that hold a subtree whose distance2 is at most `most`: ascending, into ranks[]; how many.

@@ -75,18 +75,18 @@ static sap_status take_rows(calling* c, int64_t* ids, void* distance2) {
 static sap_status place_queries(calling* c) {
     const sap_cluster_top* top = &c->tree->top;
     const int64_t count = c->own.queries.count;
-    const size_t each = sap_align((size_t)count * sizeof(int32_t));
+    const size_t each = sap_align(((size_t)count + 1) * sizeof(int32_t));
     if (c->tree->comm->size == 1) return SAP_OK; // they lie in its only subtree
-    if (!sap_scratch_take(c->tree->device, each + (size_t)count + 1, &c->lists)) return no_memory(c, count);
-    c->own.ask.crosses = c->lists.memory + each;
+    if (!sap_scratch_take(c->tree->device, (c->own.is_points ? 0 : 2 * each) + (size_t)count + 1, &c->lists))
+        return no_memory(c, count);
+    c->own.ask.crosses = c->lists.memory + (c->own.is_points ? 0 : 2 * each);
     memset(c->own.ask.crosses, 0, (size_t)count);
     if (c->own.is_points) return SAP_OK; // they are where they are
     c->own.home = (int32_t*)(void*)c->lists.memory;
-    const int64_t away = count - sap_cluster_top_find(top, &c->own.queries, c->tree->comm->rank, c->own.home);
-    const sap_status status = sap_route_open(c->tree, &c->own.queries, c->own.home, away, &c->away);
-    c->own.away = c->away.query;
-    c->own.away_count = away;
-    return status;
+    int32_t* away = (int32_t*)(void*)(c->lists.memory + each);
+    c->own.away = away;
+    c->own.away_count = sap_cluster_top_find(top, &c->own.queries, c->tree->comm->rank, c->own.home, away);
+    return sap_route_open(c->tree, &c->own.queries, c->own.home, away, c->own.away_count, &c->away);
 }
 
 static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, void* distance2) {
@@ -107,20 +107,21 @@ static sap_status prepare(calling* c, const sap_search* search, int64_t* ids, vo
 // Room for the answers to queries that came: a record of ids and distances each.
 static sap_status take_records(calling* c, size_t record) {
     sap_border_table* came = &c->came;
-    const size_t count = (size_t)c->away.received, homes = sap_align(count * sizeof(int32_t));
+    const size_t count = (size_t)c->away.received, homes = sap_align((count + 1) * sizeof(int32_t));
     size_t bytes;
     if (!sap_size_multiply(count, record, &bytes) || bytes > SIZE_MAX / 8 ||
         !sap_scratch_take(c->tree->device, bytes + 1, &c->records) ||
-        !sap_scratch_take(c->tree->device, homes + count + 1, &c->homes))
+        !sap_scratch_take(c->tree->device, 2 * homes + count + 1, &c->homes))
         return no_memory(c, c->away.received);
     came->queries = c->away.came;
     came->ask = c->own.ask;
     came->ask.into = (sap_cluster_rows){c->records.memory, c->records.memory + (size_t)came->ask.k * sizeof(int64_t),
                                         record, record};
-    came->ask.crosses = c->homes.memory + homes;
+    came->ask.crosses = c->homes.memory + 2 * homes;
     memset(came->ask.crosses, 0, count);
     came->home = (int32_t*)(void*)c->homes.memory;
-    (void)sap_cluster_top_find(&c->tree->top, &came->queries, c->tree->comm->rank, came->home);
+    (void)sap_cluster_top_find(&c->tree->top, &came->queries, c->tree->comm->rank, came->home,
+                               (int32_t*)(void*)(c->homes.memory + homes)); // none lies elsewhere
     return SAP_OK;
 }
 

@@ -53,28 +53,20 @@ sap_status sap_route_choose(const sap_cluster_tree* tree, const sap_rows* querie
     return taken ? SAP_OK : no_memory(r, r->sent);
 }
 
-// Queries that go away are listed first: of many, few do as a rule. The loop does the same for one that does not, which
-// nobody can foretell; it goes to the place behind the others.
-sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home, int64_t away,
-                          sap_route* r) {
+sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home,
+                          const int32_t* away, int64_t count, sap_route* r) {
     const size_t size = (size_t)tree->comm->size;
-    const int32_t own = tree->comm->rank, *owners = tree->top.owners;
+    const int32_t* owners = tree->top.owners;
     sap_scratch scratch = {NULL, 0};
-    *r = (sap_route){.tree = tree, .queries = queries, .sent = away};
-    if (!sap_scratch_take(tree->device, size * sizeof(int64_t) + ((size_t)away + 1) * sizeof(int32_t), &scratch))
-        return no_memory(r, away);
+    *r = (sap_route){.tree = tree, .queries = queries, .sent = count};
+    if (!sap_scratch_take(tree->device, size * sizeof(int64_t), &scratch)) return no_memory(r, count);
     int64_t* counts = (int64_t*)(void*)scratch.memory;
-    int32_t* list = (int32_t*)(void*)(counts + size);
     memset(counts, 0, size * sizeof *counts);
-    for (int64_t q = 0, n = 0; n < away; q++) {
-        list[n] = (int32_t)q;
-        n += owners[home[q]] != own;
-    }
-    for (int64_t i = 0; i < away; i++) counts[owners[home[list[i]]]]++;
+    for (int64_t i = 0; i < count; i++) counts[owners[home[away[i]]]]++;
     const bool taken = make_pairs(r, counts);
-    for (int64_t i = 0; i < away && taken; i++) r->query[counts[owners[home[list[i]]]]++] = list[i];
+    for (int64_t i = 0; i < count && taken; i++) r->query[counts[owners[home[away[i]]]]++] = away[i];
     sap_scratch_give(tree->device, &scratch);
-    return taken ? SAP_OK : no_memory(r, away);
+    return taken ? SAP_OK : no_memory(r, count);
 }
 
 void sap_route_close(sap_route* r) {

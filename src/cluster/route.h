@@ -24,12 +24,12 @@ typedef struct sap_route {
 typedef int32_t sap_route_choice(const void* context, const sap_cluster_tree* tree, int64_t query, const void* coords,
                                  int32_t* ranks);
 
-// Lists the pairs: of queries and the ranks that are chosen for them; or of each query and the rank that holds subtree
-// home[query], unless that is this one, which `away` queries do. Hand the route back in any case.
+// Lists the pairs: of queries and the ranks that are chosen for them; or of each query away[0 … count - 1] and the rank that
+// holds subtree home[query]. Hand the route back in any case.
 sap_status sap_route_choose(const sap_cluster_tree* tree, const sap_rows* queries, sap_route_choice* choose,
                             const void* context, sap_route* route);
-sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home, int64_t away,
-                          sap_route* route);
+sap_status sap_route_open(const sap_cluster_tree* tree, const sap_rows* queries, const int32_t* home,
+                          const int32_t* away, int64_t count, sap_route* route);
 void sap_route_close(sap_route* route);
 // Sends the queries, and with each its row of `beside` unless that is NULL on all ranks. `status` is how this rank has fared
 // since the ranks last agreed; `same` are values that all ranks must have.

@@ -40,28 +40,42 @@ double sap_cluster_top_distance2(const sap_cluster_top* top, int32_t subtree, co
     return distance2(top, top->leaves + subtree, query);
 }
 
+static const sap_cluster_branch whole = {.child = {~0, ~0}}; // above the only subtree
+
+// The first subtree of a rank, or of those behind it.
+static int32_t first_of(const sap_cluster_top* top, int32_t rank) {
+    int32_t first = 0;
+    while (first < top->count && top->owners[first] < rank) first++;
+    return first;
+}
+
+// Queries that lie elsewhere are listed without branches, as nobody can foretell them: one that does not is written over.
 #define FIND(real)                                                                                                     \
-    static int64_t find_##real(const sap_cluster_top* top, const sap_rows* queries, int32_t owner,                     \
-                               int32_t* subtrees) {                                                                    \
-        const int32_t first = top->count > 1 ? 0 : ~0, *owners = top->owners;                                          \
-        const sap_cluster_branch* branches = top->branches;                                                            \
+    static int64_t find_##real(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees,  \
+                               int32_t* away) {                                                                        \
+        const sap_cluster_branch *branches = top->branches, root = top->count > 1 ? branches[0] : whole;               \
+        const real split = (real)root.split;                                                                           \
         const int64_t count = queries->count, stride = queries->stride;                                                \
         const real* query = queries->coords;                                                                           \
+        const int32_t first = first_of(top, owner);                                                                    \
+        const uint32_t own = (uint32_t)(first_of(top, owner + 1) - first);                                             \
         int64_t found = 0;                                                                                             \
         for (int64_t q = 0; q < count; q++, query += stride) {                                                         \
-            int32_t at = first;                                                                                        \
+            int32_t at = root.child[!(query[root.axis] < split)];                                                      \
             while (at >= 0) at = branches[at].child[!((double)query[branches[at].axis] < branches[at].split)];         \
             subtrees[q] = ~at;                                                                                         \
-            found += owners[~at] == owner;                                                                             \
+            away[found] = (int32_t)q;                                                                                  \
+            found += (uint32_t)(~at - first) >= own;                                                                   \
         }                                                                                                              \
         return found;                                                                                                  \
     }
 FIND(float)
 FIND(double)
 
-int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees) {
-    return top->real_bits == 64 ? find_double(top, queries, owner, subtrees)
-                                : find_float(top, queries, owner, subtrees);
+int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees,
+                             int32_t* away) {
+    return top->real_bits == 64 ? find_double(top, queries, owner, subtrees, away)
+                                : find_float(top, queries, owner, subtrees, away);
 }
 
 // What is asked of nodes.
@@ -73,7 +87,8 @@ typedef struct asked {
 // The ranks of the leaves that `may` holds for, as it does for all nodes above them, from left to right.
 static int32_t list_ranks(const sap_cluster_top* top, bool (*may)(const sap_cluster_top*, int64_t, const asked*),
                           const asked* of, int32_t without, int32_t* ranks) {
-    int32_t waiting[MOST_WAITING] = {1}, count = 1, found = 0;
+    int32_t waiting[MOST_WAITING], count = 1, found = 0;
+    waiting[0] = 1;
     while (count > 0) {
         const int32_t node = waiting[--count];
         if (!may(top, node, of)) continue;
