@@ -712,7 +712,8 @@ static int before(const void* a, const void* b) {
 // How many bits the largest id has.
 static sap_status find_id_bits(level* l) {
     uint64_t* largest = &l->cut->largest_id;
-    for (int64_t i = 0; i < l->cut->given && l->cut->ids; i++) {
+    if (!l->cut->ids) return SAP_OK; // on no rank
+    for (int64_t i = 0; i < l->cut->given; i++) {
         const uint64_t id = (uint64_t)l->cut->ids[l->cut->is_whole ? i : l->cut->order[i]];
         if (id > *largest) *largest = id;
     }
