@@ -86,6 +86,7 @@ static cudaError_t count_devices(int* found) {
 static cudaError_t attribute(int* value, cudaDeviceAttr which, int ordinal) {
     const cudaError_t error = gpu->attribute(value, which, ordinal);
     if (which == cudaDevAttrMaxSharedMemoryPerBlockOptin && cuda_tools.shared_bytes) *value = cuda_tools.shared_bytes;
+    if (which == cudaDevAttrMultiProcessorCount && cuda_tools.multiprocessors) *value = cuda_tools.multiprocessors;
     return error;
 }
 
@@ -210,6 +211,7 @@ static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** 
 static cudaError_t compiled_for(int* version) {
     const cudaError_t error = gpu->compiled_for(version);
     if (cuda_tools.is_compiled_for) *version = cuda_tools.is_compiled_for;
+    cuda_tools.compiled_for = *version;
     return error;
 }
 

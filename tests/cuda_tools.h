@@ -43,12 +43,14 @@ typedef struct cuda_tools_state {
     bool failed; // it has
     // What counting the GPUs comes to: a number, or, if that is negative, `error`.
     int gpus;
-    bool pretends_capture;  // streams say that they are being captured, but do the work at once
-    bool has_no_room;       // not one block of a kernel fits on a multiprocessor
-    bool launches_nothing;  // though launches succeed
-    int64_t given_early;    // see cuda_tools_watch_scratch
-    int shared_bytes;       // of shared memory that a block may have; 0: as many as there are
-    int is_compiled_for;    // what kernels say, compute capability times ten; 0: the truth
+    bool pretends_capture; // streams say that they are being captured, but do the work at once
+    bool has_no_room;      // not one block of a kernel fits on a multiprocessor
+    bool launches_nothing; // though launches succeed
+    int64_t given_early;   // see cuda_tools_watch_scratch
+    int shared_bytes;      // of shared memory that a block may have; 0: as many as there are
+    int multiprocessors;   // of a GPU; 0: as many as there are
+    int compiled_for; // the compute capability, times ten, that the code of the last device opened was said to be for
+    int is_compiled_for;    // what is said of it; 0: the truth
     int64_t early_launches; // so far, of those that might begin early
 } cuda_tools_state;
 

@@ -59,7 +59,7 @@ typedef struct sap_cuda_calls {
     cudaError_t (*blocks_at_once)(int* blocks, const void* kernel, int threads, size_t shared); // on a multiprocessor
     cudaError_t (*launch)(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together, bool early);
-    // The compute capability, times ten, that kernels were compiled for, as the current GPU runs them.
+    // The compute capability, times ten, for which the code was compiled that the current GPU runs; 0: no launch begins early.
     cudaError_t (*compiled_for)(int* version);
     cudaError_t (*name)(char* text, size_t bytes, int ordinal); // of the GPU
     // Lets the current GPU, and memory of the pool, which is its, and another GPU reach each other. Where they cannot, CUDA
@@ -190,8 +190,8 @@ typedef struct sap_cuda_grid {
     int threads;
     size_t shared; // bytes of dynamic shared memory a block
     bool together; // all blocks run at once, so that they may wait for one another
-    // It may begin before the launch before has ended, where GPUs can do so: every thread calls sap_cuda_await_before(), and does
-    // so before it reads what that launch writes, or writes anything that it reads.
+    // It may begin before the launch before has ended, where GPUs can do so: every thread calls sap_cuda_await_before(), and
+    // until then touches nothing that the launch before writes, and writes nothing in global memory.
     bool early = false;
 } sap_cuda_grid;
 
@@ -238,9 +238,9 @@ static inline sap_cuda_grid sap_cuda_grid_for(int64_t items, int threads) {
 #define SAP_CUDA_SPIN() __nanosleep(20)
 #endif
 
-// Waits until the launches before have ended, if this one began early (programmatic dependent launches of CUDA, from Hopper on).
-// From then on the next launch may begin early: whatever it reads before it waits itself, the launch before this one and those
-// before that have written, and this one must leave alone.
+// Waits until the launches before have ended, if this one began early (programmatic dependent launch, from Hopper on). Once
+// every block is here, the next launch may begin: what that one reads before it waits must be older than this launch, and
+// past the first-level cache if other kernels changed it; and this one must not change it.
 static __device__ __forceinline__ void sap_cuda_await_before(void) {
 #ifdef SAP_CUDA_ON_CPU
     cuda_on_cpu_await();

@@ -78,6 +78,8 @@ static cudaError_t blocks_at_once(int* blocks, const void* kernel, int threads, 
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared);
 }
 
+#if CUDART_VERSION >= 12030 // from which on graphs know of launches that begin early
+
 static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                           cudaStream_t stream, bool together, bool early) {
     cudaLaunchAttribute attributes[2];
@@ -102,11 +104,28 @@ static __global__ void any_kernel(void) {}
 
 // A GPU may run code for an older one, translated by its driver, which does not wait where it should.
 static cudaError_t compiled_for(int* version) {
+    int driver = 0;
     cudaFuncAttributes attributes;
-    const cudaError_t error = cudaFuncGetAttributes(&attributes, (const void*)any_kernel);
-    *version = error == cudaSuccess ? attributes.ptxVersion : 0;
+    cudaError_t error = cudaDriverGetVersion(&driver);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, (const void*)any_kernel);
+    *version = error == cudaSuccess && driver >= 12030 ? attributes.ptxVersion : 0;
     return error;
 }
+
+#else
+
+static cudaError_t launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
+                          cudaStream_t stream, bool together, bool) {
+    return together ? cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, shared, stream)
+                    : cudaLaunchKernel(kernel, blocks, threads, arguments, shared, stream);
+}
+
+static cudaError_t compiled_for(int* version) {
+    *version = 0;
+    return cudaSuccess;
+}
+
+#endif
 
 static cudaError_t name(char* text, size_t bytes, int ordinal) {
     cudaDeviceProp properties;

@@ -145,6 +145,13 @@ void cuda_on_cpu_run_fiber(fiber* mine) {
 
 void cuda_on_cpu_await(void) { self->awaited = true; }
 
+void cuda_on_cpu_look_at_store(const volatile void* at) {
+    if (!launch.early || self == NULL || self->awaited) return;
+    const uintptr_t from = (uintptr_t)self->block->shared;
+    if ((uintptr_t)at < from || (uintptr_t)at - from >= CUDA_ON_CPU_SHARED_OPTIN)
+        cuda_on_cpu_fail("a thread of an early launch changes memory before it waits for the launch before");
+}
+
 void cuda_on_cpu_yield(void) {
     self->warp->yielded |= self->bit;
     wait_for(CUDA_ON_CPU_YIELD, 0);

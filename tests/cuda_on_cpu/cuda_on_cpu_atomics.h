@@ -7,6 +7,7 @@
 // Only what changes memory is progress: a thread that waits for a lock may try it for ever. Memory is volatile, since
 // whoever polls would otherwise read once.
 template <typename type> static inline type cuda_on_cpu_store(type* at, type old, type value) {
+    cuda_on_cpu_look_at_store(at);
     cuda_on_cpu_progress += memcmp(&old, &value, sizeof value) != 0;
     *(volatile type*)at = value;
     return old;

@@ -82,8 +82,11 @@ template <typename... types> static void cuda_on_cpu_call(const void* kernel, vo
 // A launch as the table does it, for tests without a device.
 cudaError_t cuda_on_cpu_launch(const void* kernel, dim3 blocks, dim3 threads, void** arguments, size_t shared,
                                cudaStream_t stream, bool together, bool early);
-// Every thread of an early launch has to wait for the launch before, which has in fact ended.
+// Every thread of an early launch has to wait for the launch before, which has in fact ended: so it is not seen what a thread
+// reads too early, nor what it writes without an atomic.
 void cuda_on_cpu_await(void);
+// Stops a thread of an early launch that changes global memory by an atomic before it has waited.
+void cuda_on_cpu_look_at_store(const volatile void* at);
 
 #include "cuda_on_cpu_atomics.h"
 #include "cuda_on_cpu_collectives.h"

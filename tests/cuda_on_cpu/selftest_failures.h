@@ -16,6 +16,8 @@ __global__ static void bad(int how, int* cell) {
     if (how == 5) __syncthreads();
     if (how == 6) __shfl_sync(~0u, thread, 0, 12);
     if (how == 7) __trap();
+    if (how == 11) atomicAdd(cell, 1);
+    if (how == 11) sap_cuda_await_before();
 }
 
 // Whether a child that does it is aborted (or stopped by a sanitizer) with these words.
@@ -33,7 +35,7 @@ static bool aborts(int how, const char* words) {
         if (how < 8) sap_cuda_launch(NULL, bad, sap_cuda_grid{1, how == 2 ? 1 : 32, 64, false}, how, cell);
         if (how == 8) gpu->copy(cell, 8, ends, 8, 8, 1, NULL);
         if (how == 9) gpu->release(ends, NULL);
-        if (how == 10) sap_cuda_launch(NULL, bad, sap_cuda_grid{1, 32, 64, false, true}, how, cell);
+        if (how >= 10) sap_cuda_launch(NULL, bad, sap_cuda_grid{1, 32, 64, false, true}, how, cell);
         _exit(0);
     }
     close(ends[1]);
@@ -62,6 +64,7 @@ static void test_failures(void) {
     CHECK(aborts(8, "leave their block"));
     CHECK(aborts(9, "not allocated"));
     CHECK(aborts(10, "never waits for the launch before"));
+    CHECK(aborts(11, "changes memory before it waits"));
 #ifndef __SANITIZE_ADDRESS__
     CHECK(aborts(4, "shared memory"));
 #else
