@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(BOUNDS_THREADS)
     build_prepare(const __grid_constant__ sap_cuda_build b, const __grid_constant__ top_work<real> w,
                   const __grid_constant__ sap_cuda_clearing clearing) {
     SAP_CUDA_SHARED(bounds_shared<real>, s);
-    sap_cuda_await_before();
+    sap_cuda_await_before(); // so that the first pass may begin; before this launch may come the caller's
     int64_t step = (int64_t)gridDim.x * BOUNDS_THREADS, first = (int64_t)blockIdx.x * BOUNDS_THREADS + threadIdx.x;
     int64_t nodes = (int64_t)2 << b.top;
     for (int64_t i = first; i < nodes * b.dims; i += step) {

@@ -118,19 +118,18 @@ template <typename real> static void lay_out_points(sap_cuda_build* b, const lev
     }
 }
 
-// The counts for which a block has room in shared memory: in all its histograms while it counts, of those of listed points
+// How many counts a block has room for in shared memory: for all its histograms while it counts; for those of listed points
 // while it resolves nodes.
 template <typename real, int dims> static int room_to_count(const sap_cuda* cuda) {
     constexpr size_t more = (TOP_COUNTS_MOST - TOP_COUNTS) * sizeof(int);
     return sizeof(top_counting<real, dims>) + more <= cuda->shared_bytes ? TOP_COUNTS_MOST : TOP_COUNTS;
 }
+template <typename real, int dims> static int room_to_resolve(const sap_cuda_build& b, const sap_cuda* cuda) {
+    const size_t fit = (cuda->shared_bytes - sizeof(top_teams<real, dims>)) / sizeof(int), whole = 4 * TOP_TEAMS;
+    return (int)((fit < (size_t)b.counts ? fit : (size_t)b.counts) / whole * whole); // loads of four for each team
+}
 template <typename real, int dims> static size_t count_bytes(const sap_cuda_build& b) {
     return sizeof(top_counting<real, dims>) + (size_t)(b.counts - TOP_COUNTS) * sizeof(int);
-}
-template <typename real, int dims> static int room_to_resolve(const sap_cuda_build& b, const sap_cuda* cuda) {
-    const size_t fit = (cuda->shared_bytes - sizeof(top_teams<real, dims>)) / sizeof(int);
-    return (fit < (size_t)b.counts ? (int)fit : b.counts) / (4 * TOP_TEAMS) *
-           (4 * TOP_TEAMS); // whole loads for each team
 }
 
 // Blocks that share all points among them, as many as run at once.

@@ -9,7 +9,8 @@
 //            its bounds. Candidates, which are few, are listed (top_count_cuda.cuh).
 //   resolve  a block or a warp a node finds the median in the list, takes the listed points into the children, chooses
 //            their axes, and narrows their candidates by their histograms (top_resolve_cuda.cuh).
-// Both begin early (device/cuda.h): blocks that count empty their histograms and load points while medians are found.
+// These and what follows begin early (device/cuda.h): blocks that count empty their histograms and, but after a move, load
+// points while medians are found.
 // Then all points move, several levels at once (top_move_cuda.cuh). Points themselves are moved, never references to them:
 // gathering a coordinate a level through references is what bounds published builders (Brown 2015). Nothing returns to the
 // host, and the launches follow from the number of points alone.

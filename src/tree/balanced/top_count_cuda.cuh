@@ -102,9 +102,9 @@ static __device__ __forceinline__ top_span<real> top_side_span(const top_block<r
 }
 
 // Begins a root's children: bounds of nothing, empty histograms. What has to be loaded is loaded by different warps, side
-// by side. Whether there was a bad row. Threads wait for one another before and after.
+// by side. Threads wait for one another before it.
 template <typename real, int dims>
-static __device__ __forceinline__ bool top_count_begin(const top_block<real, dims>& k, top_counting<real, dims>* s,
+static __device__ __forceinline__ void top_count_begin(const top_block<real, dims>& k, top_counting<real, dims>* s,
                                                        int64_t root, int nodes, int children, int bins) {
     const top_work<real>& w = *k.work;
     __syncthreads();
@@ -112,7 +112,6 @@ static __device__ __forceinline__ bool top_count_begin(const top_block<real, dim
     if (threadIdx.x == 0) s->counted = ~0u;
     for (int i = (int)threadIdx.x; i < children * k.axes() * bins; i += TOP_THREADS) s->counts[i] = 0;
     sap_cuda_await_before();
-    const bool is_bad = nodes && sap_build_is_bad(*k.build);
     static_assert(2 * TOP_CHILDREN <= TOP_THREADS, "the warps are different ones");
     if (nodes) top_take_cuts(k, root, k.stage->level - k.stage->root_level, TOP_THREADS - 1 - (int)threadIdx.x, s->cut);
     for (int i = nodes + ((int)threadIdx.x ^ TOP_THREADS / 2); i < 2 * nodes; i += TOP_THREADS) {
@@ -120,7 +119,7 @@ static __device__ __forceinline__ bool top_count_begin(const top_block<real, dim
         s->gate[i - nodes] = {sap_real_of(node.low), sap_median_last(node), node.axis};
         s->listed[i] = 0;
     }
-    if (bins == 0) return __syncthreads_or(is_bad);
+    if (bins == 0) return;
     for (int i = (int)threadIdx.x; i < children * k.axes(); i += TOP_THREADS) {
         const int child = i / k.axes();
         top_begin_side(&s->side[i],
@@ -129,7 +128,6 @@ static __device__ __forceinline__ bool top_count_begin(const top_block<real, dim
     }
     for (int i = (int)threadIdx.x; i < k.axes(); i += TOP_THREADS) // whatever comes there widens nothing and has no bin
         s->side[children * k.axes() + i] = {-(real)INFINITY, (real)INFINITY, 0, 0};
-    return __syncthreads_or(is_bad);
 }
 
 // Adds what the block has found to the children.
@@ -305,8 +303,8 @@ static __device__ void top_count(const top_block<real, dims>& k, top_counting<re
     };
     if (!k.stage->ahead) sap_cuda_await_before();
     load(); // the first points are on their way while the block gets ready, and medians are found
-    // The first pass looks at all points, whatever other blocks find: the lowest bad row is named.
-    if (top_count_begin(k, s, root, nodes, children, bins)) return;
+    top_count_begin(k, s, root, nodes, children, bins);
+    __syncthreads();
     const bool drops = top_counting<real, dims>::DROPS && bins > 0 && to - from > TOP_DROP_TILES * TOP_TILE;
     for (unsigned int tile = begin; tile < to; tile += TOP_TILE) {
         if (first - sap_lane() * TOP_ITEMS < to) // by whole warps
@@ -326,10 +324,11 @@ static __global__ void __launch_bounds__(TOP_THREADS)
     typedef top_counting<real, dims> shared_type;
     SAP_CUDA_SHARED(shared_type, shared);
     const top_block<real, dims> k = {&b, &w, &stage, shared->cut};
+    // The first pass looks at all points, whatever other blocks find: the lowest bad row is named. It has ended long before.
+    if (stage.level >= 0 && sap_build_is_bad(b)) return sap_cuda_await_before();
     top_each_root(k, [&](int64_t root, unsigned int from, unsigned int to) {
         top_count<rows>(k, shared, root, stage.bins, from, to);
     });
-    sap_cuda_await_before(); // blocks without points, too
     int* clear = w.bins[stage.level & 1];
     for (int64_t i = (int64_t)blockIdx.x * TOP_THREADS + threadIdx.x; i < w.bins_total;
          i += (int64_t)gridDim.x * TOP_THREADS)

@@ -106,7 +106,7 @@ template <typename real, int dims> struct top_team {
 template <typename real, int dims> struct top_teams {
     top_team<real, dims> team[TOP_TEAMS];
     int bins[TOP_ALL_BINS];
-    alignas(16) int counts[TOP_TEAMS]; // stage.room of them: histograms of listed points alone
+    alignas(16) int counts[4]; // stage.room of them at least: histograms of listed points alone
 };
 
 // Points that are moved, in the order of their children. dims 0: a column at a time, ids too.
@@ -270,8 +270,9 @@ static __device__ __forceinline__ unsigned int top_there(unsigned int first, uns
 }
 
 // Loads a lane's points for a pass, neighbours from rank `first` on, a multiple of their number, and the nodes to which they
-// belong, `levels` - 1 below a root, as they were noted when that level was counted; the root itself needs no note. Where
-// there is no point: no number or, where coordinates are not in hand, rank `other`; and the first node.
+// belong, `levels` - 1 below a root, as they were noted when that level was counted (the first-level cache may know older
+// notes); the root itself needs no note. Where there is no point: no number or, where coordinates are not in hand, rank
+// `other`; and the first node.
 template <bool rows, typename real, int dims>
 static __device__ __forceinline__ void top_load_neighbours(const top_block<real, dims>& k, int levels,
                                                            top_point<real, dims>* point, int* node, unsigned int first,
@@ -306,13 +307,14 @@ static __device__ __forceinline__ void top_load_neighbours(const top_block<real,
             for (int a = 0; a < dims; a++) point[j].x[a] = there >> j & 1 ? *k.at(a, first + j) : (real)NAN;
     }
     if (levels > 1 && all) {
-        const top_four<unsigned char> four = *(const top_four<unsigned char>*)(noted + first);
+        const unsigned int four = __ldcg((const unsigned int*)(noted + first));
+        static_assert(TOP_ITEMS == sizeof four, "a byte each");
 #pragma unroll
-        for (int j = 0; j < TOP_ITEMS; j++) node[j] = four.of[j];
+        for (int j = 0; j < TOP_ITEMS; j++) node[j] = (int)(four >> 8 * j & 0xff);
     } else if (levels > 1) {
 #pragma unroll
         for (int j = 0; j < TOP_ITEMS; j++)
-            if (there >> j & 1) node[j] = noted[first + j];
+            if (there >> j & 1) node[j] = __ldcg(noted + first + j);
     }
 }
 

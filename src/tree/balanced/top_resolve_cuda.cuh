@@ -276,8 +276,8 @@ static __device__ __forceinline__ void top_widen_by(const ordinal* key, unsigned
 }
 
 // Takes the listed points into the bounds and histograms of the two children. node: before any of them was looked at. counts:
-// the histograms of these points alone, in shared memory, or NULL: they are added to what other points have in global memory,
-// which takes longer.
+// the histograms of these points alone, in shared memory; NULL: they are counted in the children's in global memory, which takes
+// longer.
 template <int who, typename real, int dims>
 static __device__ __forceinline__ void
 top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real, dims>* team, int64_t parent,
@@ -487,14 +487,15 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     SAP_CUDA_SHARED(shared_type, shared);
     const top_block<real, dims> k = {&b, &w, &stage, NULL};
     const int warp = (int)threadIdx.x / SAP_WARP;
+    bool is_bad = stage.level >= 0 && sap_build_is_bad(b); // as the first pass has said, long before
     sap_cuda_await_before();
-    const bool is_bad = sap_build_is_bad(b); // looked at once all else is on its way
+    if (stage.level < 0) is_bad = sap_build_is_bad(b);
+    if (is_bad) return;
     if (stage.level < 0) {
         if (warp > 0) return;
-        top_known<real> known = {};
-        if (sap_lane() < k.axes()) known = top_load_side(k, (int64_t)TOP_SAMPLED, sap_lane());
-        if (is_bad) return;
-        if (sap_lane() < k.axes()) top_take_side(k, &shared->team[0], sap_lane(), known, stage.bins);
+        if (sap_lane() < k.axes())
+            top_take_side(k, &shared->team[0], sap_lane(), top_load_side(k, (int64_t)TOP_SAMPLED, sap_lane()),
+                          stage.bins);
         __syncwarp();
         top_begin(k, shared->team[0], 0, 0, 0, stage.bins, NULL);
         return;
@@ -506,7 +507,6 @@ static __global__ void __launch_bounds__(TOP_TEAMS* SAP_WARP, 1)
     bool crowded = false;
     for (int64_t index = threadIdx.x; stage.together && index < nodes; index += TOP_TEAMS * SAP_WARP)
         crowded |= w.node[nodes + index].candidates > TOP_ALL_LISTED;
-    if (is_bad) return;
     if (stage.together && __syncthreads_or(crowded)) // hardly ever
         top_resolve_crowded(k, shared);
     const int most = stage.together ? TOP_ALL_LISTED : INT_MAX, least = stage.teams > 1 ? TOP_TEAM_LISTED + 1 : 0;
