@@ -89,7 +89,7 @@ one() {  # one TOOL PROGRAM NAME TEST...
   if [ "$kind $job" = "initcheck hosts" ]; then options+=(--force-blocking-launches); fi
   run "$logs/$name.txt" "$tool" --tool "$kind" "${options[@]}" "$build/tests/$program" "$@" || status=$?
   # What a finding looks like in the log of a run that was stopped before its summary.
-  local found='^========= (Invalid|Error:|Uninitialized|Race|Warning: Race|Barrier|Leaked|Misaligned|Divergent)'
+  local found='^========= (Invalid|Host API|Error:|Uninitialized|Race|Warning: Race|Barrier|Leaked|Misaligned|Divergent)'
   case $status in
   0) verdict=clean ;;
   124 | 137) if grep -qE "$found" "$logs/$name.txt"; then verdict=FOUND; else verdict="clean until stopped"; fi ;;

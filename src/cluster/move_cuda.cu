@@ -41,7 +41,8 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
     const int64_t end = min((chunk + 1) * marks.chunk, v.count);
     unsigned char* own = marked + lane * marks.bytes; // of lane p < pieces
     long long count = 0;
-    for (int64_t first = chunk * marks.chunk; first < end; first += PACK_STEP) {
+    for (int64_t first = chunk * marks.chunk; first < (chunk + 1) * marks.chunk;
+         first += PACK_STEP) { // behind the last row, too
         int piece[PACK_ROUNDS];
         uint4 bits = make_uint4(0, 0, 0, 0);
         pack_pieces(v, halves, place, first + lane, end, piece);
@@ -55,6 +56,8 @@ static __global__ void __launch_bounds__(SHARE_THREADS, PACK_AT_ONCE / PACK_WARP
         if (lane < pieces) *(uint4*)(own + marks.bits + first / 8) = bits;
     }
     if (lane < pieces) ((long long*)own)[chunk] = count;
+    if (lane < pieces && chunk + 1 == marks.chunks && marks.chunks % 2)
+        ((long long*)own)[chunk + 1] = 0; // before the bits
 }
 
 // Makes the counts of a piece the places where they begin. A warp a piece.
