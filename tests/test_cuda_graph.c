@@ -139,6 +139,40 @@ TEST(graphs_give_the_same_answers) {
     close_stage_on(&t);
 }
 
+// A graph of a build with many launches, which begin early and of which some run all blocks together.
+TEST(graphs_build_large_trees) {
+    enum { MANY = 140000 };
+    scene s;
+    if (cuda_tools_emulated()) SKIP("the stand-in for CUDA has no graphs");
+    void* stream = cuda_tools_stream();
+    if (!open_scene(&s, stream)) SKIP("there is no NVIDIA GPU");
+    cloud points = cloud_of_family(FAMILY_UNIFORM, MANY, 3, 32, 0, 9), there = cloud_on_gpu(&points);
+    sap_tree *tree = NULL, *expected = NULL;
+    CHECK_STATUS(build(s.gpu, &there, NULL, &tree), SAP_OK);
+    if (CHECK(cuda_tools_capture_begin(stream))) {
+        CHECK_STATUS(rebuild(tree, &there), SAP_OK);
+        void* graph = cuda_tools_capture_end(stream);
+        CHECK(graph != NULL);
+        for (int i = 0; i < 4 && graph; i++) {
+            static const family kinds[] = {FAMILY_UNIFORM, FAMILY_CLUSTERED, FAMILY_LATTICE, FAMILY_EQUAL};
+            NOTE("launch %d", i);
+            cloud_free(&points);
+            points = cloud_of_family(kinds[i], MANY, 3, 32, 0, 10);
+            cuda_tools_copy(there.coords, points.coords, cloud_bytes(&points));
+            CHECK(cuda_tools_graph_launch(graph, stream));
+            CHECK_STATUS(sap_device_wait(s.gpu), SAP_OK);
+            CHECK_STATUS(build(s.cpu, &points, NULL, &expected), SAP_OK);
+            CHECK(trees_equal(expected, tree));
+            sap_tree_free(expected);
+        }
+        cuda_tools_graph_destroy(graph);
+    }
+    sap_tree_free(tree);
+    cuda_tools_release(there.coords);
+    cloud_free(&points);
+    close_scene(&s);
+}
+
 // What a stream that is being captured must not be asked to do is not done, and the answers are the same.
 TEST(captured_calls_only_launch) {
     stage t = {.tree = NULL};
