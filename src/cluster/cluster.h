@@ -113,7 +113,7 @@ void sap_cluster_list(const sap_cluster_tree* tree, int64_t* ids, unsigned char*
 sap_status sap_cluster_top_open(sap_cluster_tree* tree, const sap_cut* cut);
 void sap_cluster_top_close(const sap_device* device, sap_cluster_top* top);
 // The subtree in whose cell each query lies. Lists those that lie in none of rank `owner`, ascending; how many. There is room
-// for one more than all queries.
+// for all queries.
 int64_t sap_cluster_top_find(const sap_cluster_top* top, const sap_rows* queries, int32_t owner, int32_t* subtrees,
                              int32_t* away);
 // The squared distance to a subtree's box, which is no more than that of any of its points; NaN if the query's is.

@@ -499,7 +499,8 @@ static int32_t most_unknown(const level* l, int32_t key) {
     return most;
 }
 
-// Key by key until the median's keys tell the halves apart. The high bits that a node's box leaves its first keys are known.
+// Key by key until the median's keys tell the halves apart. Of the first key, the high bits that are equal throughout the
+// node's box are known.
 static sap_status find_keys(level* l) {
     const int32_t dims = l->cut->rows->dims, most = l->cut->ids ? dims + 1 : dims;
     const int32_t step = l->count <= FEW_NODES ? MANY_BITS : FEW_BITS;
@@ -587,6 +588,7 @@ static stretch half_stretch_of(const level* l, int64_t part) {
                                         int64_t end) {                                                                 \
         const sap_rows* points = l->cut->rows;                                                                         \
         const bool by_coordinate = s->from < s->to && s->from < points->dims;                                          \
+        if (from == end) return 0; /* without points coords may be NULL */                                             \
         const real* x = (const real*)points->coords + (s->axis + s->from) % points->dims;                              \
         const real median = by_coordinate ? (real)sap_cut_value(s->key[s->from], points->real_bits) : 0;               \
         const int64_t stride = by_coordinate ? points->stride : 0;                                                     \
