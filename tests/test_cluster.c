@@ -19,7 +19,8 @@ typedef struct scene {
     bool with_ids, ascends; // the latter: the first coordinates
     sap_tree_options options;
     uint64_t chance;
-    cloud points; // all, in the order of ids
+    int64_t last_id; // 0: by chance
+    cloud points;    // all, in the order of ids
     cloud queries;
     int32_t* owner;  // [size]
     int64_t* global; // [size] ids
@@ -45,6 +46,7 @@ static void choose_owners(scene* s) {
         s->global[i] = s->with_ids ? id : i;
         id += 1 + random_below(&state, s->chance % 4 == 3 ? 9000 : s->chance % 2 ? 3 : INT64_C(1) << 33);
     }
+    if (s->last_id) s->global[s->size - 1] = s->last_id;
 }
 
 static void open_scene(scene* s) {
@@ -87,10 +89,11 @@ static cloud share_of(const scene* s, int32_t rank, int64_t** ids) {
 
 static sap_status build_over(rank_thread* r, const cloud* c, const int64_t* ids, const sap_tree_options* options,
                              sap_cluster_tree** tree) {
+    void* coords = c->count ? c->coords : NULL;
     if (c->real_bits == 64)
-        return sap_cluster_build_f64(r->comm, r->device, (sap_points_f64){c->coords, c->count, c->dims, c->stride}, ids,
+        return sap_cluster_build_f64(r->comm, r->device, (sap_points_f64){coords, c->count, c->dims, c->stride}, ids,
                                      options, tree);
-    return sap_cluster_build(r->comm, r->device, (sap_points){c->coords, c->count, c->dims, c->stride}, ids, options,
+    return sap_cluster_build(r->comm, r->device, (sap_points){coords, c->count, c->dims, c->stride}, ids, options,
                              tree);
 }
 
@@ -494,6 +497,22 @@ TEST(is_the_one_tree) {
             on_threads(s.ranks, check_scene, &s);
             close_scene(&s);
         }
+}
+
+// One rank has an id that needs more bits than all others, or just not: all ranks send ids alike.
+TEST(ids_at_the_limit_of_32_bits) {
+    NEEDS_RANKS;
+    static const int64_t last[] = {INT32_MAX - 1, INT32_MAX, (int64_t)INT32_MAX + 1};
+    for (int i = 0; i < 6; i++) {
+        scene s = {.kind = FAMILY_UNIFORM, .size = 600, .dims = 3, .ranks = FEW_RANKS, .give = OWNERS_RANDOM};
+        s.real_bits = i % 2 ? 64 : 32;
+        s.with_ids = true;
+        s.last_id = last[i / 2];
+        s.chance = 129; // near ids
+        open_scene(&s);
+        on_threads(s.ranks, check_scene, &s);
+        close_scene(&s);
+    }
 }
 
 // So many points that several threads work on one node.
