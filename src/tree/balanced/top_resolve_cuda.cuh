@@ -338,19 +338,20 @@ top_take_list(const top_block<real, dims>& k, top_member<who>* me, top_team<real
     }
     if (!counts) __threadfence();
     me->wait();
-    if (who != TOP_ALL) return;
-    for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
-        atomicMin(&w.lower[2 * parent * k.axes() + i], team->lower[i]);
-        atomicMax(&w.upper[2 * parent * k.axes() + i], team->upper[i]);
-        if (i < 2) atomicMin(&w.min_id[2 * parent + i], team->min_id[i]);
+    if constexpr (who == TOP_ALL) {
+        for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
+            atomicMin(&w.lower[2 * parent * k.axes() + i], team->lower[i]);
+            atomicMax(&w.upper[2 * parent * k.axes() + i], team->upper[i]);
+            if (i < 2) atomicMin(&w.min_id[2 * parent + i], team->min_id[i]);
+        }
+        me->meet(k);
+        for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
+            team->lower[i] = *(volatile ordinal*)&w.lower[2 * parent * k.axes() + i];
+            team->upper[i] = *(volatile ordinal*)&w.upper[2 * parent * k.axes() + i];
+            if (i < 2) team->min_id[i] = *(volatile int*)&w.min_id[2 * parent + i];
+        }
+        __syncthreads();
     }
-    me->meet(k);
-    for (int i = me->local(); i < all; i += top_member<who>::LOCAL) {
-        team->lower[i] = *(volatile ordinal*)&w.lower[2 * parent * k.axes() + i];
-        team->upper[i] = *(volatile ordinal*)&w.upper[2 * parent * k.axes() + i];
-        if (i < 2) team->min_id[i] = *(volatile int*)&w.min_id[2 * parent + i];
-    }
-    __syncthreads();
 }
 
 // What is known of a child along an axis before candidates were looked at, as it lies in memory.
