@@ -192,8 +192,6 @@ static sap_status find_boxes(level* l) {
     return sap_comm_reduce(l->comm, l->device, SAP_REDUCE_MIN, l->numbers, l->count * each);
 }
 
-static int32_t bits_of(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
-
 // Axes, and where searches begin.
 static void choose_axes(level* l) {
     const int32_t dims = l->cut->rows->dims, bits = l->cut->rows->real_bits;
@@ -219,7 +217,7 @@ static void choose_axes(level* l) {
         s->from = s->to = equal ? dims : 0; // equal points differ in their ids, if in anything
         s->goes_on = !trivial && (!equal || l->cut->ids || l->cut->share);
         if (some) s->key[0] = box[s->axis];
-        s->differing = some ? bits_of(box[s->axis] ^ ~box[dims + s->axis]) : 0;
+        s->differing = some ? sap_cut_bits_of(box[s->axis] ^ ~box[dims + s->axis]) : 0;
         if (!some) s->key[0] = bits == 32 ? UINT64_C(1) << 31 : UINT64_C(1) << 63; // of zero
         SAP_ASSERT(trivial || equal || (s->left > 0 && s->middle < s->node.high));
     }

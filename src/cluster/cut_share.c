@@ -75,12 +75,6 @@ sap_status sap_cut_share_boxes(sap_cut_level* l) {
 
 // ---- Keys
 
-static int32_t bits_of(uint64_t x) {
-    int32_t bits = 0;
-    while (bits < 64 && x >> bits) bits++;
-    return bits;
-}
-
 // Sets out to look for a component's key among all that it may be.
 static void begin_component(const sap_cut_level* l, int32_t i, int32_t bins) {
     const int32_t dims = l->cut->rows->dims;
@@ -176,11 +170,11 @@ static bool begin_keys(sap_cut_level* l, int32_t bins) {
 
 // Counts all ranks' points.
 static sap_status count(const sap_cut_level* l, int32_t bins, int64_t listed) {
-    const int32_t bin_bits = bits_of((uint64_t)bins) - 1;
+    const int32_t bin_bits = sap_cut_bits_of((uint64_t)bins) - 1;
     const int64_t cells = (int64_t)l->count * bins;
     for (int32_t i = 0; i < l->count; i++) {
         sap_share_node* n = &l->node[i];
-        const int32_t bits = n->goes_on ? bits_of(n->high - n->low) : 0;
+        const int32_t bits = n->goes_on ? sap_cut_bits_of(n->high - n->low) : 0;
         n->shift = bits > bin_bits ? bits - bin_bits : 0;
         if (n->is_guess && (n->high - n->low) >> n->shift > (uint64_t)bins - 3) n->shift++;
     }

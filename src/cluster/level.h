@@ -7,6 +7,9 @@
 
 enum { SAP_CUT_TIE_BITS = 8 }; // of ranks, by which equal points are shared out
 
+// How many low bits of a number hold all that are set.
+static inline int32_t sap_cut_bits_of(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
+
 // A node of this level, while its median is looked for.
 typedef struct sap_cut_search {
     sap_cut_node node;
